@@ -557,7 +557,7 @@ static VkResult make_inputs(struct bf_check *check)
     const bool tame = reaches && (!check->checker->place.robust || !vast);
     const bool indexes = resources->least_count != UINT32_MAX;
     const uint32_t stratum = check->seed < BF_FIRST_ANY_SEED ? 0 : check->seed - BF_FIRST_ANY_SEED;
-    uint32_t limit = reaches ? 2 : interface->loops ? 16 : 256;
+    uint32_t limit = reaches ? 2 : !interface->loops ? 256 : seed->rounds ? seed->rounds : 16;
     if (reaches && resources->least_elements < limit)
         limit = resources->least_elements;
     if (resources->least_count < limit)
@@ -572,6 +572,10 @@ static VkResult make_inputs(struct bf_check *check)
         .timid = tame,
         .free = seed->push >= BF_FREE_PUSH,
         .any = seed->push == BF_ANY_PUSH,
+        .pushed = seed->push == BF_HUGE_PUSH      ? BF_INPUTS_PUSH_HUGE
+                  : seed->push == BF_TINY_PUSH    ? BF_INPUTS_PUSH_TINY
+                  : seed->push == BF_SPECIAL_PUSH ? BF_INPUTS_PUSH_SPECIAL
+                                                  : BF_INPUTS_PUSH_NEAR,
         .stratum = stratum,
         .unfloating = interface->loops || tame || indexes,
     };
@@ -866,6 +870,13 @@ static bool is_small_dispatch(const struct bf_check *check)
            count * least_invocations(check->info->interface) < FEW_INVOCATIONS;
 }
 
+/* Whether the inputs tell anything of this shader. What draws isn't done as often. [CK-14] */
+static bool seed_suits(const struct bf_check *check, const struct bf_seed *seed)
+{
+    const struct bf_pipeline_interface *interface = check->info->interface;
+    return !seed->rounds || (interface->loops && (!interface->graphics || seed->rounds <= 64));
+}
+
 /* The number of the first that is needed and was not come to; BF_DRY_RUN_POINTS: none. */
 static uint32_t first_dark(const struct bf_check *check)
 {
@@ -908,6 +919,10 @@ VkResult bf_check_dry_run(struct bf_checker *checker, struct bf_check_info *info
             check->seed = BF_FIRST_ANY_SEED;
         if (check->seed >= BF_FIRST_ANY_SEED && first_dark(check) == BF_DRY_RUN_POINTS)
             break;
+        if (!seed_suits(check, &bf_seeds[check->seed])) {
+            check->seed++;
+            continue;
+        }
         result = dry_run_step(check, &found, &outcome);
         if (result == VK_SUCCESS && check->again) {
             result = begin_again(check);

@@ -328,6 +328,21 @@ static uint32_t push_float(uint32_t word, uint64_t random, bool free)
     return float_bits(word ? value : 2 * factor);
 }
 
+/* 2^60 and more; 2^-60 and less; or an infinity or a NaN. */
+static uint32_t push_vast(const struct bf_inputs *inputs, uint64_t random)
+{
+    static const uint32_t special[] = {0x7f800000, 0xff800000, 0x7fc00000};
+    float sign = random & 4 ? -1.0f : 1.0f;
+    switch (inputs->pushed) {
+    case BF_INPUTS_PUSH_HUGE:
+        return float_bits(float_of(sign, random, 127 + 60, 68));
+    case BF_INPUTS_PUSH_TINY:
+        return float_bits(float_of(sign, random, 0, 68));
+    default:
+        return special[(random >> 40) % 3];
+    }
+}
+
 /* Whatever a program may push. Word i goes through the strata in an order of its own. */
 static uint32_t push_any(const struct bf_inputs *inputs, uint32_t i, uint32_t word, uint64_t random)
 {
@@ -360,9 +375,11 @@ void bf_inputs_push(const struct bf_inputs *inputs, uint64_t fixed, uint32_t *wo
             words[i] = push_any(inputs, i, words[i], random);
             continue;
         }
-        if (inputs->style == BF_INPUTS_SMALL || random % 4 == 0)
+        if (inputs->pushed && (looks_float(words[i]) || (!words[i] && (random >> 10 & 1))))
+            words[i] = push_vast(inputs, random);
+        else if (inputs->style == BF_INPUTS_SMALL || random % 4 == 0)
             continue;
-        if (looks_float(words[i]) || (inputs->free && !words[i] && (random >> 10 & 3)))
+        else if (looks_float(words[i]) || (inputs->free && !words[i] && (random >> 10 & 3)))
             words[i] = push_float(words[i], random, inputs->free);
         else if (inputs->free && words[i] < 0x10000)
             words[i] = (uint32_t)(integer % (2 * words[i] + 2));

@@ -12,7 +12,8 @@
  *        'wild' -1, the least and the greatest.
  *  GI-3  A push constant that is an integer is never made larger than the program had it, one that
  *        is a float neither larger nor of another sign, and 0 stays, unless 'free'; bits that are
- *        in 'fixed' stay.
+ *        in 'fixed' stay. With 'pushed' those that may be floats are so large, or so small, that
+ *        products of them leave what floats can hold, or are infinite or NaN.
  *  GI-4  If 'timid', no float is below 0, or above 1, or a NaN: not even one that is made an index
  *        reaches out of bounds.
  *  GI-5  Numbers of all sizes are alike, where a style has such: in BF_INPUTS_NUMBERS integers of
@@ -55,6 +56,14 @@ enum bf_inputs_style {
     BF_INPUTS_NUMBERS, /* any integers, floats of all magnitudes */
 };
 
+/* Floats among push constants. */
+enum bf_inputs_pushed {
+    BF_INPUTS_PUSH_NEAR, /* to what the program had */
+    BF_INPUTS_PUSH_HUGE,
+    BF_INPUTS_PUSH_TINY,
+    BF_INPUTS_PUSH_SPECIAL,
+};
+
 #define BF_INPUTS_STRATA 16
 
 struct bf_inputs {
@@ -65,8 +74,9 @@ struct bf_inputs {
     bool timid;     /* GI-4; not with 'wild' */
     bool free;      /* GI-3: what push constants steer ends, and stays inside, whatever they are */
     bool any;       /* GI-3; with 'free' */
-    uint32_t stratum; /* of those: below BF_INPUTS_STRATA */
-    bool unfloating;  /* unknown words are integers: loops may depend on them */
+    enum bf_inputs_pushed pushed; /* GI-3; with 'free' */
+    uint32_t stratum;             /* of those: below BF_INPUTS_STRATA */
+    bool unfloating;              /* unknown words are integers: loops may depend on them */
 };
 
 /* What word i is: 'kinds' holds for the first words, and its last 'period' ones for ever after;

@@ -17,16 +17,27 @@ struct bf_seed {
     uint32_t groups[3];
     uint32_t vertices, instances;
     /* The program's push constants, or others. */
-    enum { BF_PUSHED, BF_LESSER_PUSH, BF_FREE_PUSH, BF_ANY_PUSH } push;
+    enum {
+        BF_PUSHED,
+        BF_LESSER_PUSH,
+        BF_FREE_PUSH,
+        BF_HUGE_PUSH,
+        BF_TINY_PUSH,
+        BF_SPECIAL_PUSH,
+        BF_ANY_PUSH,
+    } push;
     bool real_groups; /* as many as the program's dispatch had, if that is known */
+    /* What the limit is of integers that loops may depend on; only for shaders with loops. 0: the
+     * least, for all shaders. */
+    uint32_t rounds;
 };
 
 extern const struct bf_seed bf_seeds[BF_CHECK_SEEDS];
 
 /* Those from here on are only where the program itself has few invocations. [CK-10] */
-#define BF_USUAL_SEEDS 16
+#define BF_USUAL_SEEDS 20
 /* Those from here on are only for points that the others have left dark, each of a stratum. */
-#define BF_FIRST_ANY_SEED 32
+#define BF_FIRST_ANY_SEED 36
 _Static_assert(BF_FIRST_ANY_SEED + BF_INPUTS_STRATA == BF_CHECK_SEEDS, "each has a stratum");
 
 /* As bits. */

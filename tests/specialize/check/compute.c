@@ -3,6 +3,7 @@
  * run leaves them (CK-6). */
 #include "check_world.h"
 
+#include "specialize/check/seeds.h"
 #include "specialize/dry_run/dry_run.h"
 
 #include "shaders/check_far.comp.h"
@@ -136,7 +137,7 @@ TEST(what_a_dry_run_tells_of_is_not_run)
  * something are in it. [CK-8] */
 TEST(what_is_needed_is_come_to)
 {
-    const uint64_t usual = 0xffff;
+    const uint64_t usual = (UINT64_C(1) << BF_USUAL_SEEDS) - 1;
     static const struct {
         int32_t told;
         float factor;
@@ -180,6 +181,21 @@ TEST(what_has_run_dry_is_checked_with_any_push_constants)
     world_close(w);
 }
 
+/* Also with ones that are huge, or no number. */
+TEST(what_has_run_dry_is_checked_with_push_constants_of_all_sizes)
+{
+    for (int32_t form = 16; form <= 18; form++) {
+        struct world *w = told_open(form);
+        struct bf_check_plan plan;
+        w->t.push[0] = 0x3f400000;
+        expect_forms(w, "=");
+        assert_int_equal(told_run(w, 0, &plan).refused, BF_REASON_NONE);
+        w->t.info.plan = &plan;
+        expect_forms(w, "!");
+        world_close(w);
+    }
+}
+
 /* [CK-12] */
 TEST(no_more_workgroups_run_than_the_program_has)
 {
@@ -201,7 +217,7 @@ TEST(no_more_workgroups_run_than_the_program_has)
 /* [CK-10] */
 TEST(what_has_few_invocations_is_checked_on_more_inputs)
 {
-    const uint64_t more = 0xffff0000;
+    const uint64_t more = UINT64_C(0xffff) << BF_USUAL_SEEDS;
     static const struct {
         uint32_t groups;
         bool more;
@@ -231,6 +247,38 @@ TEST(what_has_arrays_of_its_own_is_checked_with_more_than_0_and_1)
     assert_int_equal(told_run(w, 0, &plan).refused, BF_REASON_NONE);
     w->t.info.plan = &plan;
     expect_forms(w, "!");
+    world_close(w);
+}
+
+/* Some integers are as many as a loop may have rounds, of few invocations. [CK-14] */
+TEST(what_loops_is_checked_with_many_rounds)
+{
+    struct bf_check_binding bindings[2] = {sum_bindings[0], sum_bindings[1]};
+    static const uint8_t kinds[] = {BF_UNIT_INTEGER, BF_UNIT_INTEGER, BF_UNIT_INTEGER,
+                                    BF_UNIT_INTEGER};
+    bindings[0].kinds = kinds;
+    struct world *w = told_open(15);
+    struct bf_check_plan plan;
+    w->s.sets[0].bindings = bindings;
+    w->t.push[0] = 0x3f400000;
+    w->s.check.loops = true;
+    w->t.info.groups[0] = 100;
+    w->t.info.groups[1] = w->t.info.groups[2] = 1;
+    expect_forms(w, "=");
+    assert_int_equal(told_run(w, 0, &plan).refused, BF_REASON_NONE);
+    uint64_t many = 0;
+    for (uint32_t i = 0; i < BF_CHECK_SEEDS; i++) {
+        many |= (uint64_t)(bf_seeds[i].rounds != 0) << i;
+        assert_true(!bf_seeds[i].rounds || plan.groups[i][0] == 1);
+    }
+    assert_int_equal(__builtin_popcountll(many), 3);
+    assert_true((plan.seeds & many) == many);
+    plan.seeds = many;
+    w->t.info.plan = &plan;
+    expect_forms(w, "!");
+    w->s.check.loops = false; /* they are of no use */
+    assert_int_equal(told_run(w, 0, &plan).refused, BF_REASON_NONE);
+    assert_int_equal(plan.seeds & many, 0);
     world_close(w);
 }
 

@@ -296,6 +296,31 @@ TEST(free_push_constants_become_anything)
         assert_true(larger[i] && (turned[i] || i == 3));
 }
 
+/* All that may be floats; the others stay, or become other integers. */
+TEST(free_push_constants_are_huge_or_tiny_or_no_numbers)
+{
+    uint32_t huge = 0, tiny = 0, infinite = 0, nan = 0;
+    for (uint32_t seed = 0; seed < 64; seed++) {
+        for (uint32_t k = 0; k < 3; k++) {
+            const struct bf_inputs inputs = {.seed = seed,
+                                             .style = BF_INPUTS_SPREAD,
+                                             .limit = 64,
+                                             .free = true,
+                                             .pushed = BF_INPUTS_PUSH_HUGE + k};
+            uint32_t words[3] = {0x3f400000, 0x3f400000, 1000};
+            bf_inputs_push(&inputs, 1 << 1, words, 3);
+            float value = as_float(words[0]);
+            huge += k == 0 && fabsf(value) >= 0x1p60f && !isinf(value);
+            tiny += k == 1 && fabsf(value) < 0x1p-58f;
+            infinite += k == 2 && isinf(value);
+            nan += k == 2 && isnan(value);
+            assert_int_equal(words[1], 0x3f400000);
+            assert_true(words[2] <= 2001);
+        }
+    }
+    assert_true(huge == 64 && tiny == 64 && infinite >= 16 && nan >= 8);
+}
+
 /* Of a word that may be a float nearly each stratum has another sixteenth; integers are small ones,
  * or up to twice what they were. */
 TEST(any_push_constants_go_through_strata)

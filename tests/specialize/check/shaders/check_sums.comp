@@ -41,7 +41,16 @@ void main()
         sum = 7.0;
     if (CASE == 14 && all(lessThan(v.xyz, vec3(-0.1))) && all(greaterThan(v.xyz, vec3(-4.0))))
         sum = 8.0;
+    uint rounds = floatBitsToUint(v.x); // only for what a loop may go round often
+    if (CASE == 15 && rounds > 500u && rounds < 1024u)
+        sum = 9.0;
+    if (CASE == 16 && abs(push.factor) > 1e15) // only for huge ones
+        sum = 10.0;
+    if (CASE == 17 && abs(push.factor) < 1e-15) // only for tiny ones
+        sum = 11.0;
     float product = sum * (CASE == 8 ? 0.75 : push.factor);
+    if (CASE == 18 && (isnan(push.factor) || isinf(push.factor))) // only for no number
+        product = 12.0;
     /* Which NaN it is depends on what a compiler makes of the constants. */
     target.sums[i] = isnan(product) ? uintBitsToFloat(0x7fc00000u) : product;
 }
