@@ -447,7 +447,7 @@ static void choose_extent(struct bf_check *check)
     }
     while (interface->graphics && (uint64_t)extent[0] * extent[1] > MOST_PIXELS) {
         uint32_t longer = extent[1] > extent[0];
-        extent[longer] = (extent[longer] + 1) / 2;
+        extent[longer] = ((extent[longer] + 1) / 2 - 1) | 1; /* odd, as the least are */
     }
 }
 

@@ -16,7 +16,10 @@
 #define MOST_MEMORY (UINT64_C(64) << 20)
 #define MOST_IMAGE  (UINT64_C(16) << 20) /* that isn't of the least size */
 #define MOST_IMAGES (UINT64_C(32) << 20) /* together, likewise */
-#define VOLUME      (BF_TEST_EXTENT / 4) /* least extent in three dimensions */
+#define VOLUME      17                   /* least extent in three dimensions */
+#define FIXED                                                                                      \
+    (VK_IMAGE_USAGE_STORAGE_BIT | VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT |                            \
+     VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT | VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT)
 #define FEW_LAYERS  4
 #define MOST_LAYERS 16
 #define PERIOD      5003 /* texels that are made up; then they are repeated */
@@ -108,11 +111,24 @@ static uint32_t at_least(uint32_t value, uint32_t least)
     return value < least ? least : value > BF_TEST_LARGEST ? BF_TEST_LARGEST : value;
 }
 
-/* As far as the runs reach. Cubes are square; volumes that are only read are tables. */
+/* The next odd one, or the one behind that. */
+static uint32_t odd(uint32_t value, uint32_t more)
+{
+    value = (value + 2 * more) | 1;
+    return value < BF_TEST_LARGEST ? value : BF_TEST_LARGEST - 1;
+}
+
+/* As far as the runs reach, and odd where nobody writes. Cubes are square; volumes that are only
+ * read are tables. */
 static VkExtent3D suit_runs(const uint32_t extent[3], const struct bf_test_image_info *info)
 {
-    const uint32_t width = at_least(extent[0], BF_TEST_EXTENT);
-    const uint32_t height = at_least(extent[1], BF_TEST_EXTENT);
+    const bool fixed = info->written || (info->usage & FIXED);
+    uint32_t width = at_least(extent[0], BF_TEST_EXTENT);
+    uint32_t height = at_least(extent[1], BF_TEST_EXTENT);
+    if (!fixed) {
+        width = odd(width, 1);
+        height = odd(height, 2);
+    }
     bool stored = info->usage & VK_IMAGE_USAGE_STORAGE_BIT;
     switch (image_type(info->view)) {
     case VK_IMAGE_TYPE_1D:

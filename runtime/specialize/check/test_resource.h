@@ -10,7 +10,8 @@
  *  DU-3  Read back are all buffers, and all images that are written, in all their samples.
  *  DU-4  Images are as large as the runs reach, 'extent', but BF_TEST_EXTENT both ways at least and
  *        BF_TEST_LARGEST at most, 16 MiB each and 32 MiB together. What doesn't fit is made
- *        smaller, all of them alike.
+ *        smaller, all of them alike. Those that are only read are a little larger, so that they are
+ *        odd: by powers of two factors and quotients are exact in any order.
  *
  * Plan them (bf_test_resources_add_...), then build them, then fill, upload, run and download as
  * often as wanted. Thread-safety: one thread at a time.
@@ -29,7 +30,7 @@
 
 struct bf_gpu;
 
-#define BF_TEST_EXTENT  64   /* of images, in width and height, at least */
+#define BF_TEST_EXTENT  67   /* of images, in width and height, at least */
 #define BF_TEST_LARGEST 4096 /* at most: as any device allows */
 #define BF_TEST_SETS    32
 #define BF_TEST_INPUTS  32 /* input attachments of a subpass, at most */

@@ -331,7 +331,7 @@ WORLD_TEST(as_many_workgroups_run_as_the_program_had, sums_open())
 /* Adds forms 0, 1... of check_far.comp but for '.', and expects the others. */
 static void add_some(struct world *w, const char *letters)
 {
-    char left[8] = "";
+    char left[9] = "";
     for (int32_t k = 0; letters[k]; k++) {
         if (letters[k] == '.')
             continue;
@@ -360,7 +360,7 @@ TEST(images_are_as_large_as_the_runs_reach)
         uint32_t groups[3];
         const char *letters;
     } cases[] = {
-        {{0, 0, 0}, "=="},       {{16, 16, 8}, "=!!!!="}, {{16, 16, 1}, "=!==!"},
+        {{0, 0, 0}, "==....!!"}, {{16, 16, 8}, "=!!!!="}, {{16, 16, 1}, "=!==!.!="},
         {{64, 32, 1}, "=....!"}, {{1 << 20, 1, 1}, "="},  {{1, 1, 1 << 20}, "="},
     };
     for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

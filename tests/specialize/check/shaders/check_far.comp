@@ -24,6 +24,11 @@ void main()
         color.x = -1.0;
     if (CASE == 5 && at.xy == ivec2(500, 200))
         color.x = -1.0;
+    ivec2 read = textureSize(source, 0), written = imageSize(plane); // powers of two hide what rounds
+    if (CASE == 6 && all(notEqual(read & (read - 1), ivec2(0))))
+        color.x = -1.0;
+    if (CASE == 7 && all(notEqual(written & (written - 1), ivec2(0))))
+        color.x = -1.0;
     imageStore(plane, at.xy, color);
     imageStore(layers, at, vec4(layer));
     imageStore(volume, at, vec4(depth));
