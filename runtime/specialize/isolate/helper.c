@@ -209,6 +209,26 @@ static bool helper_serve(int timeout_ms)
     return on;
 }
 
+/* Last words: without them the program takes it that somebody has killed this process. */
+static void crash_say(int number)
+{
+    static const struct bf_wire_header crashed = {.magic = BF_WIRE_MAGIC, .kind = BF_WIRE_CRASHED};
+    send(SOCKET, &crashed, sizeof(crashed), MSG_NOSIGNAL | MSG_DONTWAIT);
+    raise(number); /* on return it ends as it would have */
+}
+
+static void crashes_watch(void)
+{
+    static uint8_t stack[64 << 10]; /* the thread's own may be what has run out */
+    static const int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS, SIGTRAP};
+    const stack_t other = {.ss_sp = stack, .ss_size = sizeof(stack)};
+    const struct sigaction action = {.sa_handler = crash_say,
+                                     .sa_flags = (int)(SA_RESETHAND | SA_ONSTACK)};
+    sigaltstack(&other, NULL);
+    for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++)
+        sigaction(crashes[i], &action, NULL);
+}
+
 /* When memory is short. */
 static void be_first_to_go(void)
 {
@@ -238,13 +258,14 @@ int main(void)
     /* Crashes of the driver are expected here: no core file is written. */
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     prctl(PR_SET_DUMPABLE, 0);
-    const int ignored[] = {SIGINT, SIGQUIT, SIGHUP, SIGTSTP, SIGPIPE};
+    const int ignored[] = {SIGINT, SIGQUIT, SIGHUP, SIGTERM, SIGTSTP, SIGPIPE};
     for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
         signal(ignored[i], SIG_IGN);
     if (fcntl(SOCKET, F_SETFD, FD_CLOEXEC)) {
         fputs("belfry-build-helper is started by Belfry, and serves no other purpose\n", stderr);
         return 2;
     }
+    crashes_watch();
     bf_thread_make_idle();
     sched_getaffinity(0, sizeof(allowed), &allowed);
     be_first_to_go();

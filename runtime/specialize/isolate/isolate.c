@@ -180,11 +180,15 @@ static VkResult helper_start(struct bf_isolate *isolate, struct helper *h)
     return VK_ERROR_INITIALIZATION_FAILED;
 }
 
-/* What came of a request whose answer is missing. */
+/* What came of a request whose answer is missing. VK_INCOMPLETE: the helper is gone, and hasn't
+ * said that it crashes. */
 static VkResult helper_fail(struct helper *h, int error)
 {
     helper_end(h, true);
-    return error == ETIMEDOUT ? VK_TIMEOUT : error == ECANCELED ? VK_NOT_READY : VK_ERROR_UNKNOWN;
+    return error == ETIMEDOUT   ? VK_TIMEOUT
+           : error == ECANCELED ? VK_NOT_READY
+           : error == EPIPE     ? VK_INCOMPLETE
+                                : VK_ERROR_UNKNOWN;
 }
 
 /* False: what the helper says of the check can't be. */
@@ -223,14 +227,16 @@ static int verdict_receive(struct bf_isolate *isolate, const struct helper *h,
     return error;
 }
 
-/* VK_INCOMPLETE: the helper ended before the driver got the request. */
+/* VK_INCOMPLETE: the helper ended, before the driver got the request or, as *driver_has_it says,
+ * later: then somebody has killed it, or it is a crash of which it can't tell. */
 static VkResult isolate_check(struct bf_isolate *isolate, struct helper *h,
                               const struct bf_wire_out *body,
                               const struct bf_check_request *request,
-                              struct bf_check_answer *answer)
+                              struct bf_check_answer *answer, bool *driver_has_it)
 {
     const uint32_t number = REQUEST_NUMBER;
     VkResult taken = VK_SUCCESS;
+    *driver_has_it = false;
     uint64_t deadline = bf_deadline_ns(isolate->open_limit_ns);
     int error = request_send(h, BF_WIRE_CHECK, number, body, deadline);
     if (!error)
@@ -241,6 +247,7 @@ static VkResult isolate_check(struct bf_isolate *isolate, struct helper *h,
     }
     if (taken)
         return VK_ERROR_INITIALIZATION_FAILED;
+    *driver_has_it = true;
     *answer = (struct bf_check_answer){0};
     if (request->check) {
         error = verdict_receive(isolate, h, BF_WIRE_DRY_RUN, request, answer);
@@ -320,14 +327,17 @@ VkResult bf_isolate_check(struct bf_isolate *isolate, const struct bf_check_requ
     }
     struct helper *h = helper_take(isolate);
     VkResult result = VK_INCOMPLETE;
+    bool driver_has_it = false;
     for (uint32_t i = 0; i < 2 && result == VK_INCOMPLETE; i++) {
         result = helper_ensure(isolate, h);
         if (result == VK_SUCCESS)
-            result = isolate_check(isolate, h, &out, request, answer);
+            result = isolate_check(isolate, h, &out, request, answer, &driver_has_it);
     }
     helper_give(isolate, h);
     bf_wire_out_finish(&out);
-    return result == VK_INCOMPLETE ? VK_ERROR_INITIALIZATION_FAILED : result;
+    return result != VK_INCOMPLETE ? result
+           : driver_has_it         ? VK_ERROR_UNKNOWN
+                                   : VK_ERROR_INITIALIZATION_FAILED;
 }
 
 bool bf_isolate_serves(struct bf_isolate *isolate)

@@ -9,8 +9,9 @@
  *        it: it is started by two clones and so isn't the program's child (of a program that is a
  *        child subreaper it becomes one), and inherits nothing but its socket.
  *  IS-2  A build that crashed its helper or exceeded the time limit is distinguished from a helper
- *        that ended for other reasons: a helper confirms a request before it calls the driver. A
- *        helper that ends before that is replaced, once.
+ *        that ended for other reasons: a helper confirms a request before it calls the driver, and
+ *        says so when it crashes. One that ends before the former, or without the latter, as one
+ *        does that somebody kills, is replaced, once.
  *  IS-3  A helper ends when the program does, however that happens, or when it has had nothing to
  *        do for a while. It never waits for the program, and a call here waits for it no longer
  *        than the limit says.

@@ -42,6 +42,7 @@ enum bf_wire_kind {
     BF_WIRE_DRY_RUN,
     BF_WIRE_BUILT,
     BF_WIRE_CHECKED,
+    BF_WIRE_CRASHED, /* in place of any answer */
 };
 
 struct bf_wire_header {

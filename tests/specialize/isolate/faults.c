@@ -287,8 +287,8 @@ TEST_WITH(how_a_helper_runs, reaper_setup, reaper_teardown)
     close(inherited[1]);
     assert_int_equal(read(inherited[0], &byte, 1), 0); /* nobody has the other end */
     close(inherited[0]);
-    /* Of the terminal it hears nothing. */
-    const int signals[] = {SIGINT, SIGQUIT, SIGHUP, SIGTSTP};
+    /* Of the terminal it hears nothing, nor of whoever asks all processes to end. */
+    const int signals[] = {SIGINT, SIGQUIT, SIGHUP, SIGTSTP, SIGTERM};
     for (uint32_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
         assert_int_equal(kill(helper, signals[i]), 0);
     assert_builds(isolate, "main", VK_SUCCESS);
@@ -346,6 +346,53 @@ static void await_hang(void)
             fclose(file);
         sched_yield();
     }
+}
+
+static void *build_bad(void *isolate)
+{
+    VkResult result, *outcome = malloc(sizeof(*outcome));
+    *outcome = build(isolate, "bad", &result);
+    return outcome;
+}
+
+static void await_hang_and_kill(void)
+{
+    int status;
+    await_hang();
+    pid_t helper = only_child();
+    assert_int_equal(kill(helper, SIGTERM), 0);
+    assert_int_equal(waitpid(helper, &status, WNOHANG), 0);
+    assert_int_equal(kill(helper, SIGKILL), 0);
+    assert_int_equal(waitpid(helper, &status, 0), helper);
+    assert_int_equal(WTERMSIG(status), SIGKILL);
+}
+
+/* Whoever is killed once while its driver builds is no crash, who is so twice may be. */
+TEST_WITH(helpers_killed_while_they_build_are_replaced_once, reaper_setup, reaper_teardown)
+{
+    struct bf_isolate *isolate = make(PIPELINES("hang:bad"), 0);
+    pthread_t builder;
+    void *outcome;
+    assert_int_equal(pthread_create(&builder, NULL, build_bad, isolate), 0);
+    for (uint32_t i = 0; i < 2; i++)
+        await_hang_and_kill();
+    assert_int_equal(pthread_join(builder, &outcome), 0);
+    assert_int_equal(*(VkResult *)outcome, VK_ERROR_UNKNOWN);
+    free(outcome);
+    bf_isolate_destroy(isolate);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+/* And one that crashes says so: nobody tries that again. */
+TEST_WITH(helpers_that_crash_are_not_replaced, reaper_setup, reaper_teardown)
+{
+    struct bf_isolate *isolate = make(PIPELINES("crash:bad"), 0);
+    int status;
+    assert_fails(isolate, "bad", VK_ERROR_UNKNOWN);
+    assert_true(waitpid(-1, &status, 0) > 0);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+    bf_isolate_destroy(isolate);
 }
 
 /* In the middle of a build that hangs, too; and though a fork of the program lives on. */
