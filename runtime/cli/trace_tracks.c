@@ -89,7 +89,8 @@ const char *trace_hold_label(const struct trace_model *m, const struct trace_hol
 
 /* By the number that the trace gives it. Older traces don't, and after too many of them there is no
  * more room: then by its name, which others may have. */
-static uint32_t fence_name(struct trace_model *m, const struct trace_item *item, const char *text)
+static uint32_t name_of_fence(struct trace_model *m, const struct trace_item *item,
+                              const char *text)
 {
     const struct trace_track *track = trace_track_find(m, item->track);
     const struct trace_annotation *a = trace_item_annotation(item, "object");
@@ -112,7 +113,7 @@ struct trace_fence trace_fence_of(struct trace_model *m, const struct trace_item
         trace_span_copy(a->text, text, sizeof(text));
     else
         snprintf(text, sizeof(text), "semaphore 0x%" PRIx64, a->number);
-    fence.name = fence_name(m, item, text);
+    fence.name = name_of_fence(m, item, text);
     a = trace_item_annotation(item, "value");
     fence.valued = a && !a->is_text;
     fence.value = fence.valued ? a->number : 0;
@@ -230,7 +231,7 @@ static void name_for_several(char *name, size_t size)
 }
 
 /* The engine of a device that has ended, in whose place this one comes; or engine_count. */
-static uint32_t engine_reuse(struct trace_model *m, const char *name)
+static uint32_t engine_row_reuse(struct trace_model *m, const char *name)
 {
     uint32_t i = is_crowded(m) ? 0 : m->engine_count;
     while (i < m->engine_count &&
@@ -250,7 +251,7 @@ static bool engine_make(struct trace_model *m, struct trace_track *track)
     struct trace_track *process = trace_track_find(m, track->parent);
     if (!process || process->kind != TRACE_TRACK_PROCESS || !process->belfry)
         return false;
-    uint32_t index = engine_reuse(m, track->name);
+    uint32_t index = engine_row_reuse(m, track->name);
     if (index == TRACE_ENGINES_MAX) {
         m->lost.tracks++;
         return false;
@@ -270,7 +271,7 @@ static bool engine_make(struct trace_model *m, struct trace_track *track)
 }
 
 /* Likewise, of the same engine. */
-static uint32_t queue_reuse(struct trace_model *m, uint32_t engine, const char *name)
+static uint32_t queue_row_reuse(struct trace_model *m, uint32_t engine, const char *name)
 {
     uint32_t i = is_crowded(m) ? 0 : m->queue_count;
     while (i < m->queue_count && !(m->queues[i].ended && m->queues[i].engine == engine &&
@@ -296,7 +297,7 @@ static bool queue_make(struct trace_model *m, struct trace_track *track)
         (engine->kind != TRACE_TRACK_OTHER && engine->kind != TRACE_TRACK_ENGINE) ||
         !engine_make(m, engine))
         return false;
-    uint32_t index = queue_reuse(m, engine->index, track->name);
+    uint32_t index = queue_row_reuse(m, engine->index, track->name);
     if (index == TRACE_QUEUES_MAX) {
         m->lost.tracks++;
         return false;
