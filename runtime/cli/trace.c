@@ -88,11 +88,24 @@ static int svg_file_write(const struct request *request, const struct trace_repo
     return drawn && !failed ? CLI_DONE : CLI_FAILED;
 }
 
+/* Would the picture take the place of what it is a picture of? */
+static bool is_same_file(int fd, const char *path)
+{
+    struct stat trace, picture;
+    return fstat(fd, &trace) == 0 && S_ISREG(trace.st_mode) && stat(path, &picture) == 0 &&
+           trace.st_dev == picture.st_dev && trace.st_ino == picture.st_ino;
+}
+
 static int trace_request_run(const struct request *request)
 {
     int fd = request->input ? input_open(request->frame > 0) : file_open(request->file);
     if (fd < 0)
         return CLI_FAILED;
+    if (request->svg && is_same_file(fd, request->svg)) {
+        cli_warn("'%s' is the trace itself: the picture needs a file of its own", request->svg);
+        close(fd);
+        return CLI_FAILED;
+    }
     struct trace_load *load = trace_load_create();
     if (!load) {
         cli_warn("out of memory");

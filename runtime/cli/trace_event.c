@@ -357,6 +357,15 @@ void trace_span_copy(struct trace_span span, char *to, size_t size)
     to[used] = 0;
 }
 
+void trace_text_cut(char *text, size_t size)
+{
+    if (strlen(text) <= size)
+        return;
+    while (size > 0 && ((uint8_t)text[size] & 0xC0) == 0x80) /* amid a character */
+        size--;
+    text[size] = 0;
+}
+
 /* --- Events and tracks ------------------------------------------------------------------------*/
 
 static bool annotation_decode(struct trace_span body, struct trace_sequence *s,

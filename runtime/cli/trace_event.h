@@ -86,4 +86,7 @@ const struct trace_annotation *trace_item_annotation(const struct trace_item *it
  * and control characters, become '?'. */
 void trace_span_copy(struct trace_span span, char *to, size_t size);
 
+/* Cuts a text to so many bytes at most, between characters. */
+void trace_text_cut(char *text, size_t size);
+
 #endif

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void text_print(const char *text, FILE *out)
 {
@@ -195,7 +196,10 @@ void trace_report_json(const struct trace_report *r, FILE *out)
 {
     const struct trace_model *m = r->model;
     fprintf(out, "{\n  ");
-    member_text("file", r->file, out);
+    char file[4096]; /* a path may be no UTF-8 */
+    trace_span_copy((struct trace_span){(const uint8_t *)r->file, strlen(r->file)}, file,
+                    sizeof(file));
+    member_text("file", file, out);
     fprintf(out, ", \"bytes\": %" PRIu64 ",\n  ", r->bytes);
     member_text("program", m->program, out);
     fprintf(out, ", ");

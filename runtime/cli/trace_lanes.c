@@ -144,10 +144,25 @@ static void queue_name_draw(struct picture *p, uint32_t queue, double y)
                         second);
 }
 
+/* What fits, whole characters of it. */
+static void label_copy(const char *text, char *to, size_t size)
+{
+    trace_span_copy((struct trace_span){(const uint8_t *)text, strlen(text)}, to, size);
+}
+
+/* A queue's name, so long that it fits into a hint. */
+#define QUEUE_SIZE 201
+static const char *queue_name(const struct trace_model *m, uint32_t queue, char name[QUEUE_SIZE])
+{
+    label_copy(m->queues[queue].name, name, QUEUE_SIZE);
+    return name;
+}
+
 static void packet_hint(struct picture *p, struct trace_packet *packet, char hint[512])
 {
     struct trace_model *m = p->model;
     char label[TRACE_PACKET_SIZE];
+    char queue[QUEUE_SIZE];
     char a[BF_CELL] = "?";
     char b[BF_CELL] = "?";
     char c[BF_CELL] = "?";
@@ -156,8 +171,8 @@ static void packet_hint(struct picture *p, struct trace_packet *packet, char hin
     if (packet->end_ns)
         bf_cell_duration(b, packet->end_ns - packet->begin_ns);
     bf_cell_duration(c, packet->held_ns);
-    snprintf(hint, 512, "%s of %.200s: %s in the software queue (%s held), %s on the GPU",
-             trace_packet_label(packet, label), m->queues[packet->queue].name, a, c, b);
+    snprintf(hint, 512, "%s of %s: %s in the software queue (%s held), %s on the GPU",
+             trace_packet_label(packet, label), queue_name(m, packet->queue, queue), a, c, b);
 }
 
 static void software_draw(struct picture *p, struct trace_packet *packet, struct rows *rows)
@@ -220,6 +235,7 @@ static void present_draw(struct picture *p, struct trace_packet *packet, struct 
     char hint[3 * TRACE_LABEL_SIZE];
     char label[TRACE_PACKET_SIZE + TRACE_FENCE_SIZE] = "";
     char after[TRACE_PACKET_SIZE] = "";
+    char queue[QUEUE_SIZE];
     char a[BF_CELL], b[BF_CELL];
     if (picture_software_span(p, packet, &begin, &end)) {
         uint32_t row = rows_take(rows, begin, picture_drawn_end(p, begin, end));
@@ -236,10 +252,10 @@ static void present_draw(struct picture *p, struct trace_packet *packet, struct 
         if (caused && cause.packet)
             trace_packet_label(cause.packet, after);
         else if (caused)
-            snprintf(after, sizeof(after), "%.100s", trace_cause_name(m, cause.queue));
+            label_copy(trace_cause_name(m, cause.queue), after, sizeof(after));
         int used =
-            snprintf(hint, sizeof(hint), "present %" PRIu64 " of %.200s: %s in the call%s",
-                     packet->id, m->queues[packet->queue].name, bf_cell_duration(a, end - begin),
+            snprintf(hint, sizeof(hint), "present %" PRIu64 " of %s: %s in the call%s", packet->id,
+                     queue_name(m, packet->queue, queue), bf_cell_duration(a, end - begin),
                      packet->handed_over_ns ? "" : ", which has no end");
         if (ready > begin)
             snprintf(hint + used, sizeof(hint) - (size_t)used, ", of which %s for %s",
@@ -260,8 +276,8 @@ static void present_draw(struct picture *p, struct trace_packet *packet, struct 
             trace_draw_box(p->out, &(struct trace_draw_box){x1, y, x2 - x1, ROW, "callwait",
                                                             fits ? label : NULL, hint, FONT});
     } else {
-        snprintf(hint, sizeof(hint), "present %" PRIu64 " of %.200s", packet->id,
-                 m->queues[packet->queue].name);
+        snprintf(hint, sizeof(hint), "present %" PRIu64 " of %s", packet->id,
+                 queue_name(m, packet->queue, queue));
     }
     if (picture_present_marked(p, packet))
         trace_draw_box(p->out,

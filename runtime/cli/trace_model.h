@@ -18,6 +18,7 @@
  *      What is left out all the same is said above everything else.
  * BT-4 A stop of the process counts once, however many of its devices tell of it, and a
  *      packet without an end once, however many waits it has.
+ * BT-5 What is printed and drawn is UTF-8. A picture never takes the place of its trace.
  *
  * Thread-safety: none; one thread at a time. All times are nanoseconds on the trace's clock.
  */

@@ -53,6 +53,8 @@ const char *trace_hop_label(const struct trace_report *r, const struct trace_hop
     p = trace_packet_at(m, hop->after);
     if (p)
         packet_where(m, p, after, sizeof(after));
+    trace_text_cut(packet, 200);
+    trace_text_cut(after, 200);
     trace_fence_label(m, hop->fence, fence);
     const char *of = *fence ? " of " : "";
     struct trace_packet *self = trace_packet_at(m, hop->packet);

@@ -215,6 +215,45 @@ MADE_TEST(a_signal_that_comes_afterwards_releases_nothing)
     trace_load_destroy(load);
 }
 
+static void assert_characters(char *text)
+{
+    char *copy = malloc(strlen(text) + 1);
+    trace_span_copy((struct trace_span){(const uint8_t *)text, strlen(text)}, copy,
+                    strlen(text) + 1);
+    for (size_t i = 0; text[i]; i++)
+        assert_true(copy[i] == text[i] || (uint8_t)text[i] < ' ');
+    free(copy);
+    free(text);
+}
+
+/* Names that are too long for a line are cut between characters. */
+MADE_TEST(names_are_cut_between_characters)
+{
+    char name[2 * TRACE_NAME_SIZE] = "";
+    for (int shift = 0; shift < 3; shift++) {
+        memset(name, 'x', 3);
+        name[shift] = 0;
+        while (strlen(name) + 4 < sizeof(name))
+            strcat(name, "\u5f71");
+        struct made_queue q = made_queue(m, made_track(m, MADE_PROCESS, "engine", false), name);
+        for (uint64_t i = 1; i < 6; i++) {
+            uint64_t id = 100000 + 10 * (uint64_t)shift + i, t = 1000 * (uint64_t)shift + 100 * i;
+            PACKET(q, id, i < 5 ? "execute" : "present", .caption = name, .queued_ns = T(t),
+                   .handed_over_ns = T(t + 50));
+            if (i < 5)
+                made_run(m, &q, id, T(t + 52), T(t + 60 + i), 0, 0);
+            else
+                made_instant(m, &q, id, "present", T(t + 50), 0, 0);
+        }
+    }
+    struct trace_load *load = made_load(m, 0);
+    assert_true(load->report.has_frame);
+    assert_characters(load_text(load));
+    assert_characters(load_json(load));
+    assert_characters(load_svg(load));
+    trace_load_destroy(load);
+}
+
 /* Presents wait for a semaphore, or for what was submitted before them; one call at most in so far
  * as that ends while it lasts. */
 MADE_TEST(presents_and_what_they_waited_for)

@@ -49,6 +49,11 @@ run 0 - <t.pftrace; says out 'the standard input: '
 for from in 'cat t.pftrace' 'cat t.pftrace | cat'; do
     eval "$from" | "$belfry" trace --frame 7 - 2>err | sed 1d | cmp -s - expected || fail "$from reads otherwise"
 done
+cp t.pftrace whole
+run 1 t.pftrace --svg t.pftrace; says err 'is the trace itself'; lines err 1; silent out
+cmp -s t.pftrace whole || fail 'the picture has taken the place of the trace'
+name=$(printf 'caf\351.pftrace'); cp t.pftrace "$name"
+run 0 --json "$name"; iconv -f UTF-8 -t UTF-8 out >whole || fail "JSON that is no UTF-8"
 run 1 - </dev/null; says err 'the standard input'; run 1 - <.; says err 'the standard input'
 run 1 --frame 1000000 t.pftrace; says err 'frames, not 1000000'; lines err 1; silent out
 run 1 --svg missing/picture.svg t.pftrace; says err "can't write 'missing/picture.svg'"; lines err 1
