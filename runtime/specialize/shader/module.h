@@ -66,7 +66,8 @@ struct bf_module {
     bool decoration_groups;
     bool unknown_capability, cooperative, float_controls;
     bool int8, int16, float16;
-    bool failed; /* while parsing: it makes no sense */
+    bool complex; /* bf_module_follow has given up */
+    bool failed;  /* while parsing: it makes no sense */
     bool out_of_memory;
 };
 
@@ -211,7 +212,7 @@ static inline uint64_t bf_member_words(const struct bf_fold_member *member)
 /* The loads of push constants, and their members, without weight and exactness; a reason if there
  * are none. */
 bool bf_shader_find_loads(struct bf_shader *shader, struct bf_module *m);
-/* What becomes of values: ids' uses. */
+/* What becomes of values: ids' uses. See 'complex'. */
 bool bf_module_follow(struct bf_module *m);
 bool bf_shader_find_facts(struct bf_shader *shader, struct bf_module *m);
 

@@ -34,7 +34,20 @@ struct walk {
     struct construct *constructs;
     uint32_t construct_count;
     bool changed;
+    uint64_t work; /* instructions and conditions that were looked at */
 };
+
+/* A shader of a game has some ten thousand, this much takes less than half a second. What is made
+ * for it could take hours: each value may have to do with each condition, in each of many rounds.
+ * [SF-5] */
+#define MOST_WORK (UINT64_C(1) << 27)
+
+/* Whether there is so much work left; counts it. */
+static bool walk_goes_on(struct walk *walk, uint64_t work)
+{
+    walk->work += work;
+    return walk->work <= MOST_WORK;
+}
 
 static uint32_t reach_memory_of(struct bf_module *m, uint32_t id)
 {
@@ -208,7 +221,7 @@ static void varying_find(struct walk *walk)
                     walk->changed = m->ids[in->result].varying = true;
             }
         }
-    } while (walk->changed);
+    } while (walk->changed && walk_goes_on(walk, m->instruction_count));
 }
 
 /* -------------------------------------------------------------------------------------- Uses -- */
@@ -690,7 +703,7 @@ static bool constructs_find(struct walk *walk)
     /* A branch without a merge block of its own lasts as long as the innermost loop around it. */
     for (uint32_t c = 0; c < walk->construct_count; c++) {
         struct construct *each = &walk->constructs[c];
-        if (each->merge_id)
+        if (each->merge_id || !walk_goes_on(walk, c))
             continue;
         for (uint32_t l = 0; l < c; l++) {
             const struct construct *loop = &walk->constructs[l];
@@ -701,6 +714,8 @@ static bool constructs_find(struct walk *walk)
     for (uint32_t c = 0; c < walk->construct_count; c++) {
         struct construct *each = &walk->constructs[c];
         each->end = each->merge;
+        if (!walk_goes_on(walk, each->merge - each->header))
+            continue;
         for (uint32_t i = each->header; i < each->merge; i++) {
             const struct bf_instruction *in = &m->instructions[i];
             if (in->opcode != SpvOpBranch && in->opcode != SpvOpBranchConditional &&
@@ -726,10 +741,12 @@ static void control(struct walk *walk, const struct construct *by)
 
 /* Does a condition decide how often a loop that it lies in runs? Either it has the loop's end for a
  * target, or something between it and its own end has, or returns. */
-static bool condition_leaves_loop(const struct walk *walk, const struct construct *condition,
+static bool condition_leaves_loop(struct walk *walk, const struct construct *condition,
                                   const struct construct *loop)
 {
     const struct bf_module *m = walk->m;
+    if (!walk_goes_on(walk, condition->merge - condition->header))
+        return false;
     for (uint32_t i = condition->header; i < condition->merge && i < loop->merge; i++) {
         const struct bf_instruction *in = &m->instructions[i];
         switch (in->opcode) {
@@ -756,6 +773,8 @@ static bool condition_leaves_loop(const struct walk *walk, const struct construc
 static void controls_add(struct walk *walk, const struct bf_function *function, uint32_t i)
 {
     const struct bf_instruction *all = walk->m->instructions;
+    if (!walk_goes_on(walk, walk->construct_count))
+        return;
     /* A phi counts for the construct that its block ends, too. */
     uint32_t block = i;
     while (all[i].opcode == SpvOpPhi && block > function->first && all[block].opcode != SpvOpLabel)
@@ -774,7 +793,8 @@ static void controls_add(struct walk *walk, const struct bf_function *function, 
         uint32_t begin = each->header;
         while (begin > function->first && all[begin].opcode != SpvOpLabel)
             begin--;
-        if (i < begin || !before_end || each->done)
+        if (i < begin || !before_end || each->done ||
+            !walk_goes_on(walk, walk->construct_count + each->header - begin))
             continue;
         each->done = true;
         for (uint32_t d = 0; d < walk->construct_count; d++) {
@@ -817,12 +837,13 @@ static void controls_find(struct walk *walk)
                     continue;
                 controls_add(walk, function, i);
                 /* Seen from elsewhere: whoever calls this decides too. */
-                if (!is_local(m, pointer))
+                if (!is_local(m, pointer) && walk_goes_on(walk, walk->construct_count))
                     for (uint32_t c = 0; c < walk->construct_count; c++)
                         if (walk->constructs[c].condition)
                             control(walk, &walk->constructs[c]);
             } else if (in->opcode == SpvOpReturnValue &&
-                       (m->ids[function->id].uses & BF_USE_CONSTANT_INEXACT)) {
+                       (m->ids[function->id].uses & BF_USE_CONSTANT_INEXACT) &&
+                       walk_goes_on(walk, walk->construct_count)) {
                 for (uint32_t c = 0; c < walk->construct_count; c++)
                     if (walk->constructs[c].condition &&
                         walk->constructs[c].header > function->first &&
@@ -855,7 +876,8 @@ bool bf_module_follow(struct bf_module *m)
                 reach_step(&walk, m->functions[f].id, &m->instructions[i]);
         }
         controls_find(&walk);
-    } while (walk.changed);
+    } while (walk.changed && walk_goes_on(&walk, m->instruction_count));
+    m->complex = walk.work > MOST_WORK;
     free(walk.constructs);
     return true;
 }

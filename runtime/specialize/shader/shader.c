@@ -266,7 +266,13 @@ static bool analyse(struct bf_shader *shader, const struct bf_shader_info *info,
     shader->facts.reason = reason_find(shader, m);
     if (shader->facts.reason != BF_SHADER_FOLDABLE)
         return true;
-    if (!bf_module_follow(m) || !bf_shader_find_loads(shader, m))
+    if (!bf_module_follow(m))
+        return false;
+    if (m->complex) {
+        shader->facts.reason = BF_SHADER_COMPLEX;
+        return true;
+    }
+    if (!bf_shader_find_loads(shader, m))
         return false;
     if (shader->facts.reason != BF_SHADER_FOLDABLE)
         return true;
@@ -410,6 +416,7 @@ const char *bf_shader_reason_name(enum bf_shader_reason reason)
         [BF_SHADER_ESCAPES] = "escapes",
         [BF_SHADER_VOLATILE] = "volatile",
         [BF_SHADER_NO_LOAD] = "no-load",
+        [BF_SHADER_COMPLEX] = "complex",
     };
     return (uint32_t)reason < BF_SHADER_REASON_COUNT ? names[reason] : "unknown";
 }

@@ -87,3 +87,78 @@ TEST(folds_loads_one_by_one)
     assert_null(folded.words);
     bf_shader_release(shader);
 }
+
+#define CONDITIONS 8000
+#define CALLS      800 /* in calls: a round of the search each */
+
+/* Declarations, and a chain of functions that ends with one that rounds. */
+static void complex_functions(FILE *to)
+{
+    fputs("OpCapability Shader\n%glsl = OpExtInstImport \"GLSL.std.450\"\n"
+          "OpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"\n"
+          "OpExecutionMode %main LocalSize 1 1 1\nOpDecorate %push Block\n"
+          "OpMemberDecorate %push 0 Offset 0\nOpMemberDecorate %push 1 Offset 4\n"
+          "%void = OpTypeVoid\n%bool = OpTypeBool\n%uint = OpTypeInt 32 0\n"
+          "%float = OpTypeFloat 32\n%nothing = OpTypeFunction %void\n"
+          "%function = OpTypeFunction %float %float\n%push = OpTypeStruct %uint %float\n"
+          "%to_push = OpTypePointer PushConstant %push\n"
+          "%to_uint = OpTypePointer PushConstant %uint\n"
+          "%to_float = OpTypePointer PushConstant %float\n"
+          "%to_local = OpTypePointer Function %float\n%zero = OpConstant %uint 0\n"
+          "%one = OpConstant %uint 1\n%half = OpConstant %float 0.5\n"
+          "%block = OpVariable %to_push PushConstant\n",
+          to);
+    for (uint32_t k = 0; k < CALLS; k++) {
+        fprintf(to, "%%f%u = OpFunction %%float None %%function\n", k);
+        fprintf(to, "%%x%u = OpFunctionParameter %%float\n%%fl%u = OpLabel\n", k, k);
+        if (k)
+            fprintf(to, "%%fr%u = OpFunctionCall %%float %%f%u %%x%u\n", k, k - 1, k);
+        else
+            fputs("%fr0 = OpExtInst %float %glsl Exp %x0\n", to);
+        fprintf(to, "OpReturnValue %%fr%u\nOpFunctionEnd\n", k);
+    }
+}
+
+/* A value that any of many conditions may choose, and that is rounded many calls away. */
+static char *complex_text(void)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    assert_non_null(to);
+    complex_functions(to);
+    fputs("%main = OpFunction %void None %nothing\n%begin = OpLabel\n"
+          "%y = OpVariable %to_local Function\n%mp = OpAccessChain %to_uint %block %zero\n"
+          "%ap = OpAccessChain %to_float %block %one\n%a = OpLoad %float %ap\nOpStore %y %a\n",
+          to);
+    for (uint32_t i = 0; i < CONDITIONS; i++) {
+        fprintf(to, "%%m%u = OpLoad %%uint %%mp\n%%c%u = OpIEqual %%bool %%m%u %%one\n", i, i, i);
+        fprintf(to, "OpSelectionMerge %%e%u None\nOpBranchConditional %%c%u %%t%u %%e%u\n", i, i, i,
+                i);
+        fprintf(to, "%%t%u = OpLabel\nOpStore %%y %%half\nOpBranch %%e%u\n%%e%u = OpLabel\n", i, i,
+                i);
+    }
+    fprintf(to, "%%last = OpLoad %%float %%y\n%%r = OpFunctionCall %%float %%f%u %%last\n",
+            CALLS - 1);
+    fputs("OpReturn\nOpFunctionEnd\n", to);
+    fclose(to);
+    return text;
+}
+
+/* [SF-5] */
+TEST(what_takes_too_long_is_given_up)
+{
+    size_t count;
+    char *text = complex_text();
+    uint32_t *words = assemble(text, &count);
+    const struct bf_shader_info info = {words, count, "main", VK_SHADER_STAGE_COMPUTE_BIT, NULL};
+    struct bf_shader *shader;
+    assert_int_equal(bf_shader_create(&info, &shader), VK_SUCCESS);
+    assert_string_equal(bf_shader_reason_name(bf_shader_facts_of(shader)->reason), "complex");
+    uint32_t members;
+    bf_shader_members(shader, &members);
+    assert_int_equal(members, 0);
+    bf_shader_release(shader);
+    free(words);
+    free(text);
+}
