@@ -451,6 +451,15 @@ static void choose_extent(struct bf_check *check)
     }
 }
 
+/* Whether buffers have something of each instance. */
+static bool has_instances(const VkPipelineVertexInputStateCreateInfo *state)
+{
+    bool any = false;
+    for (uint32_t i = 0; state && i < state->vertexBindingDescriptionCount; i++)
+        any |= state->pVertexBindingDescriptions[i].inputRate == VK_VERTEX_INPUT_RATE_INSTANCE;
+    return any;
+}
+
 /* Vertex shaders that make up their vertices often take them from an array of three. Where
  * fragments read what others write, there is one triangle, or one that is culled beside. */
 static void record_draw(struct bf_check *check, const struct bf_seed *seed)
@@ -463,8 +472,9 @@ static void record_draw(struct bf_check *check, const struct bf_seed *seed)
     uint32_t vertices = single && !buffers ? 3 : seed->vertices;
     if (check->draw.feedback && buffers)
         vertices = raster && raster->cullMode != VK_CULL_MODE_NONE ? 6 : 3;
-    bf_draw_record(&check->draw, check->commands[WORK], vertices, single ? 1 : seed->instances,
-                   check->seed);
+    const struct bf_draw_range range = {vertices, single ? 1 : seed->instances,
+                                        has_instances(state) ? 0 : seed->first_instance};
+    bf_draw_record(&check->draw, check->commands[WORK], &range, check->seed);
 }
 
 static VkResult record_work(struct bf_check *check, VkPipeline pipeline)

@@ -47,6 +47,8 @@
  *        what is enabled, and samplers that can't change among them.
  *  CK-14 Where a dry run goes before, loops whose rounds integers decide go round 64, 256 and 1024
  *        times on some inputs, of which dispatches have one workgroup; what draws, 64.
+ *  CK-15 Where a dry run goes before, some draws begin with instances 5 and 0x12345, unless buffers
+ *        have something of each: a number of an instance that becomes a float may be any.
  *
  * Proven by tests/specialize.
  *

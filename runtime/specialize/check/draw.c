@@ -655,8 +655,8 @@ static void check_draw_pass_begin(const struct bf_draw *draw, VkCommandBuffer co
         vk->vkCmdNextSubpass(commands, VK_SUBPASS_CONTENTS_INLINE);
 }
 
-void bf_draw_record(const struct bf_draw *draw, VkCommandBuffer commands, uint32_t vertices,
-                    uint32_t instances, uint32_t seed)
+void bf_draw_record(const struct bf_draw *draw, VkCommandBuffer commands,
+                    const struct bf_draw_range *range, uint32_t seed)
 {
     const struct VolkDeviceTable *vk = &draw->resources->place->gpu->vk;
     const VkPipelineDynamicStateCreateInfo *dynamic = draw->interface->graphics->pDynamicState;
@@ -667,7 +667,7 @@ void bf_draw_record(const struct bf_draw *draw, VkCommandBuffer commands, uint32
         begin_rendering(draw, commands);
     else
         check_draw_pass_begin(draw, commands);
-    vk->vkCmdDraw(commands, vertices, instances, 0, 0);
+    vk->vkCmdDraw(commands, range->vertices, range->instances, 0, range->first_instance);
     if (draw->rendering) {
         vk->vkCmdEndRendering(commands);
         return;

@@ -43,9 +43,13 @@ VkResult bf_draw_build(struct bf_draw *draw);
 /* A zeroed one is allowed. */
 void bf_draw_finish(struct bf_draw *draw);
 
+struct bf_draw_range {
+    uint32_t vertices, instances, first_instance;
+};
+
 /* Pipeline, sets and push constants are bound already. The least 'seed' draws over what is there,
  * others leave it to tests of depth where the pipeline leaves that to commands. */
-void bf_draw_record(const struct bf_draw *draw, VkCommandBuffer commands, uint32_t vertices,
-                    uint32_t instances, uint32_t seed);
+void bf_draw_record(const struct bf_draw *draw, VkCommandBuffer commands,
+                    const struct bf_draw_range *range, uint32_t seed);
 
 #endif

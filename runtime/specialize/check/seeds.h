@@ -30,6 +30,7 @@ struct bf_seed {
     /* What the limit is of integers that loops may depend on; only for shaders with loops. 0: the
      * least, for all shaders. */
     uint32_t rounds;
+    uint32_t first_instance; /* of draws without buffers of instances */
 };
 
 extern const struct bf_seed bf_seeds[BF_CHECK_SEEDS];

@@ -2,7 +2,11 @@
 /* Graphics pipelines against others that are the same, or nearly so (CK-1, CK-4, DR-1, DR-2). */
 #include "check_drawing.h"
 
+#include "specialize/check/seeds.h"
+
 #include "shaders/check_corner.vert.h"
+#include "shaders/check_instance.frag.h"
+#include "shaders/check_instance.vert.h"
 #include "shaders/check_place.vert.h"
 #include "shaders/check_store.frag.h"
 
@@ -104,6 +108,18 @@ TEST(several_attachments_and_views_are_drawn_to)
     d->g.blends[2].colorWriteMask = 0; /* what the shader does not write is left open */
     expect_drawing(d, "=!!!!");
     drawing_close(d);
+}
+
+/* Not the first instance alone, where no buffers have something of each. [CK-15] */
+DRAWING_TEST(some_draws_begin_with_other_instances, &drawing_shade_set, 1, &wide,
+             VK_FORMAT_UNDEFINED)
+{
+    const struct bf_check_plan plan = {.seeds = BF_ALL_SEEDS & ~BF_BARE_SEEDS};
+    DRAWING_SHADER(d, 0, check_instance_vert);
+    DRAWING_SHADER(d, 1, check_instance_frag);
+    expect_drawing(d, "===");
+    d->w->t.info.plan = &plan;
+    expect_forms(d->w, "=!!");
 }
 
 static const struct bf_check_binding store_binding = {
