@@ -375,7 +375,8 @@ void bf_inputs_push(const struct bf_inputs *inputs, uint64_t fixed, uint32_t *wo
             words[i] = push_any(inputs, i, words[i], random);
             continue;
         }
-        if (inputs->pushed && (looks_float(words[i]) || (!words[i] && (random >> 10 & 1))))
+        if (inputs->free && inputs->pushed &&
+            (looks_float(words[i]) || (!words[i] && (random >> 10 & 1))))
             words[i] = push_vast(inputs, random);
         else if (inputs->style == BF_INPUTS_SMALL || random % 4 == 0)
             continue;
