@@ -38,7 +38,7 @@ static uint32_t function_at(const struct parting *p, uint32_t f)
 }
 
 /* The word behind it. */
-static uint32_t function_end(const struct parting *p, uint32_t f)
+static uint32_t calls_function_end(const struct parting *p, uint32_t f)
 {
     const struct bf_instruction *end = &p->m.instructions[p->m.functions[f].end];
     return end->at + end->count;
@@ -68,7 +68,7 @@ static bool results_count(struct parting *p)
 /* False: out of memory, or too many. */
 static bool instance_add(struct parting *p, uint32_t f)
 {
-    p->size += function_end(p, f) - function_at(p, f);
+    p->size += calls_function_end(p, f) - function_at(p, f);
     if (p->size > MOST_WORDS)
         return false;
     if (p->count == p->room) {
@@ -108,7 +108,7 @@ static bool instances_find(struct parting *p)
 
 /* ----------------------------------------------------------------------------------- Writing -- */
 
-static uint32_t *words_put(struct parting *p, uint32_t at, size_t count)
+static uint32_t *calls_words_put(struct parting *p, uint32_t at, size_t count)
 {
     if (p->word_count + count > p->word_room) {
         size_t room = 2 * p->word_room + count;
@@ -147,7 +147,7 @@ static bool decorations_put(struct parting *p)
             const struct instance *instance = &p->instances[n];
             if (!instance->base || instance->function + 1 != p->function_of[id])
                 continue;
-            uint32_t *put = words_put(p, in->at, in->count);
+            uint32_t *put = calls_words_put(p, in->at, in->count);
             if (!put)
                 return false;
             put[1] = instance_id(p, instance, id);
@@ -163,7 +163,7 @@ static bool instance_put(struct parting *p, const struct instance *instance, uin
     const struct bf_function *function = &m->functions[instance->function];
     for (uint32_t i = function->first; i <= function->end; i++) {
         const struct bf_instruction *in = &m->instructions[i];
-        uint32_t *put = words_put(p, in->at, in->count);
+        uint32_t *put = calls_words_put(p, in->at, in->count);
         if (!put)
             return false;
         for (uint32_t w = 1; w < in->count; w++)
@@ -186,15 +186,16 @@ static bool module_put(struct parting *p)
                    annotations = m->instructions[bf_annotations_end(m)].at;
     uint32_t call = 0;
     if (p->next_id == m->bound)
-        return words_put(p, 0, m->word_count);
-    if (!words_put(p, 0, annotations) || !decorations_put(p) ||
-        !words_put(p, annotations, functions - annotations))
+        return calls_words_put(p, 0, m->word_count);
+    if (!calls_words_put(p, 0, annotations) || !decorations_put(p) ||
+        !calls_words_put(p, annotations, functions - annotations))
         return false;
     for (uint32_t n = 0; n < p->count; n++)
         if (!instance_put(p, &p->instances[n], &call))
             return false;
     for (uint32_t f = 0; f < m->function_count; f++)
-        if (!p->used[f] && !words_put(p, function_at(p, f), function_end(p, f) - function_at(p, f)))
+        if (!p->used[f] &&
+            !calls_words_put(p, function_at(p, f), calls_function_end(p, f) - function_at(p, f)))
             return false;
     p->words[3] = p->next_id;
     return true;

@@ -86,7 +86,7 @@ static void number_add(struct needed *n, uint32_t id)
 }
 
 /* What is read of it; whatever has been stored there flows into that. */
-static void memory_add(struct needed *n, uint32_t pointer, bool floats, bool integers)
+static void needed_memory_add(struct needed *n, uint32_t pointer, bool floats, bool integers)
 {
     uint32_t variable = bf_origin_memory(&n->origins, pointer);
     if (floats)
@@ -110,9 +110,9 @@ static void operands_add(struct needed *n, const struct bf_instruction *in, bool
         if (!bf_word_is_id(n->m, in, w))
             continue;
         if (in->opcode == SpvOpLoad)
-            memory_add(n, id, floats, made && integers);
+            needed_memory_add(n, id, floats, made && integers);
         else if (bf_pointer_storage(n->m, id) != SpvStorageClassMax && in->opcode == SpvOpExtInst)
-            memory_add(n, id, true, false);
+            needed_memory_add(n, id, true, false);
         else if (made && (in->opcode != SpvOpVectorExtractDynamic || w == 3)) /* an index isn't */
             number_add(n, id);
         else
@@ -152,7 +152,8 @@ static void backwards_step(struct needed *n, uint32_t b, const struct bf_instruc
         return;
     case SpvOpCopyMemory:
         memory = bf_origin_memory(o, bf_word(n->m, in, 1));
-        memory_add(n, bf_word(n->m, in, 2), decided || n->memory[memory], n->integers[memory]);
+        needed_memory_add(n, bf_word(n->m, in, 2), decided || n->memory[memory],
+                          n->integers[memory]);
         return;
     case SpvOpImageWrite:
         if (decided)
