@@ -71,26 +71,6 @@ static void threads_move(void)
         closedir(threads);
 }
 
-static bool file_put(const char *path, const char *text)
-{
-    const ssize_t size = (ssize_t)strlen(text);
-    int file = open(path, O_WRONLY | O_CLOEXEC);
-    bool put = file >= 0 && write(file, text, (size_t)size) == size;
-    int error = errno;
-    if (file >= 0)
-        close(file);
-    errno = error;
-    return put;
-}
-
-/* Where the kernel shares time among sessions, what is idle is so in its own session alone, and
- * this one is a session of its own: it gets the least share. Kernels without that have no such
- * file. False: it takes one such wish in a tenth of a second, and wasn't to be had. */
-static bool session_make_idle(void)
-{
-    return file_put("/proc/self/autogroup", "19") || errno != EAGAIN;
-}
-
 /* The program may end while the driver is busy here, or hangs. A parent-death signal wouldn't
  * come, since the program isn't the parent, and the socket may have been inherited by a fork of
  * the program: so this thread watches both the pidfd and the socket. */
@@ -98,9 +78,7 @@ static void *helper_watch(void *unused)
 {
     (void)unused;
     struct pollfd fds[2] = {{.fd = SOCKET, .events = POLLRDHUP}, {.fd = parent, .events = POLLIN}};
-    bool idle = session_make_idle();
     for (int n; (n = poll(fds, 2, STAY_MS)) == 0 || (n < 0 && errno == EINTR);) {
-        idle = idle || session_make_idle();
         if (atomic_load(&working))
             threads_move();
     }
@@ -251,6 +229,16 @@ static void crashes_watch(void)
         sigaction(crashes[i], &action, NULL);
 }
 
+/* When memory is short. */
+static void be_first_to_go(void)
+{
+    int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (file >= 0 && write(file, "1000", 4) != 4)
+        errno = 0; /* then it is as any other process */
+    if (file >= 0)
+        close(file);
+}
+
 /* Drivers that go by the name of the process find the program's. */
 static void be_called_as(pid_t program)
 {
@@ -280,7 +268,7 @@ int main(void)
     crashes_watch();
     bf_thread_make_idle();
     sched_getaffinity(0, sizeof(allowed), &allowed);
-    file_put("/proc/self/oom_score_adj", "1000"); /* the first to go when memory is short */
+    be_first_to_go();
 
     struct bf_wire_header header;
     struct bf_wire_in in;

@@ -28,11 +28,10 @@
  *        (specialize/dry_run/needed.h), and so to all for which it may be another than the general
  *        pipeline: BF_REASON_UNCOVERED otherwise.
  *
- *  IS-9  A helper runs at idle priority, also as a session where the kernel shares time among
- *        these, and on one processor at a time, from before the driver is loaded; while it works,
- *        on another every tenth of a second, lest it get nothing. (With drivers that compute on the
- *        CPU a frame beside a check took five times as long while the idle threads were on all of
- *        them: each thread that wakes has to push one aside.)
+ *  IS-9  A helper runs at idle priority and on one processor at a time, from before the driver
+ *        is loaded; while it works, on another every tenth of a second, lest it get nothing. (With
+ *        drivers that compute on the CPU a frame beside a check took five times as long while the
+ *        idle threads were on all of them: each thread that wakes has to push one aside.)
  *  IS-10  A general pipeline that the program linked from libraries is linked likewise by a helper:
  *         from as many libraries, of the same parts, flags and layouts. So what is compared with
  *         the forms, which are made whole, is what the program runs.
