@@ -283,6 +283,21 @@ static bool packet_may_be_divided(struct bf_packet *packet)
     return !packet->whole;
 }
 
+static void packet_trace_divided(struct bf_trace *trace, struct bf_packet *part,
+                                 struct bf_packet *rest)
+{
+    char labels[256];
+    const struct bf_trace_contents first = {
+        .count = 1,
+        .infos = part->submit.pCommandBufferInfos,
+        .label = trace ? bf_label_write_path(part->labels, labels, sizeof(labels)) : NULL,
+    };
+    struct bf_trace_contents left = first;
+    left.count = rest->submit.commandBufferInfoCount - (rest->write != NULL);
+    left.infos = rest->submit.pCommandBufferInfos;
+    bf_trace_packet_divided(trace, &part->trace, &first, &rest->trace, &left);
+}
+
 /* Is somebody to go between them? */
 static bool packet_gives_way(struct bf_queue *queue, struct bf_packet *packet)
 {
@@ -308,14 +323,7 @@ struct bf_packet *bf_preempt_divide(struct bf_engine *engine, struct bf_queue *q
     if (!part)
         return packet;
     engine->preempt.divided++;
-    struct bf_trace *trace = scheduler->gpu.trace;
-    char labels[256];
-    const struct bf_trace_contents contents = {
-        .count = 1,
-        .infos = part->submit.pCommandBufferInfos,
-        .label = trace ? bf_label_write_path(part->labels, labels, sizeof(labels)) : NULL,
-    };
-    bf_trace_packet_queued_with(trace, &part->trace, queue->trace_id, BF_TRACE_EXECUTE, &contents);
+    packet_trace_divided(scheduler->gpu.trace, part, packet);
     return part;
 }
 

@@ -564,6 +564,17 @@ static struct bf_fence_op *fence_next_of(struct bf_fence_list *list,
     return NULL;
 }
 
+void bf_trace_fences_divided(struct bf_trace *t, const struct bf_trace_packet *part,
+                             const struct bf_trace_packet *rest)
+{
+    struct bf_fence_ops *ops = t->queues[part->queue].fences;
+    struct bf_fence_list *signals = ops ? &ops->lists[BF_TRACE_FENCE_SIGNAL] : NULL;
+    struct bf_fence_op *op;
+    for (uint64_t at = signals ? signals->begin : 0;
+         signals && (op = fence_next_of(signals, part, &at)) != NULL;)
+        op->packet = rest->id;
+}
+
 void bf_trace_fences_handed_over(struct bf_trace *t, const struct bf_trace_packet *packet,
                                  uint64_t now)
 {

@@ -153,14 +153,24 @@ static bool packet_is_known(const struct bf_trace *t, const struct bf_trace_pack
 
 /* --- The software queue -----------------------------------------------------------------------*/
 
+/* Interned: the label, and the command buffers with theirs; the packet's caption is made of
+ * these. */
+static void packet_describe(struct bf_trace *t, struct bf_trace_packet *packet,
+                            const struct bf_trace_contents *contents, uint64_t *label,
+                            uint64_t *buffers)
+{
+    *label = bf_interning_number(&t->interning, contents->label);
+    *buffers = buffers_describe(t, contents, true);
+    uint64_t names = *buffers ? buffers_describe(t, contents, false) : 0;
+    packet->caption = names ? names : *buffers ? *buffers : *label;
+}
+
 static void software_slice_begin(struct bf_trace *t, struct bf_trace_packet *packet,
                                  const struct bf_trace_contents *contents)
 {
     struct bf_trace_queue *queue = &t->queues[packet->queue];
-    uint64_t label = bf_interning_number(&t->interning, contents->label);
-    uint64_t buffers = buffers_describe(t, contents, true);
-    uint64_t names = buffers ? buffers_describe(t, contents, false) : 0;
-    packet->caption = names ? names : buffers ? buffers : label;
+    uint64_t label, buffers;
+    packet_describe(t, packet, contents, &label, &buffers);
     packet->lane = software_lane_take(queue, packet->kind);
     bool boxed = packet->lane != BF_TRACE_NO_LANE;
     if (!boxed && packet->kind == BF_TRACE_PRESENT) {
@@ -221,6 +231,35 @@ void bf_trace_packet_queued_with(struct bf_trace *t, struct bf_trace_packet *pac
         bf_trace_extend_for(t, queue, now);
         if (t->drawing)
             software_slice_begin(t, packet, contents);
+    }
+    bf_trace_leave(t);
+}
+
+void bf_trace_packet_divided(struct bf_trace *t, struct bf_trace_packet *part,
+                             const struct bf_trace_contents *first, struct bf_trace_packet *rest,
+                             const struct bf_trace_contents *left)
+{
+    *part = *rest;
+    if (!t)
+        return;
+    bf_lock_acquire(&t->output->lock);
+    part->command_buffers = first->count;
+    *rest = (struct bf_trace_packet){.id = ++t->last_packet,
+                                     .queue = part->queue,
+                                     .kind = part->kind,
+                                     .command_buffers = left->count,
+                                     .lane = BF_TRACE_NO_LANE,
+                                     .fences = part->fences,
+                                     .queued_ns = bf_now_ns()};
+    BF_PROBE4(packet_queued, rest->queue, rest->id, (uint32_t)rest->kind, left->count);
+    if (packet_is_known(t, rest)) {
+        uint64_t label, buffers;
+        bf_trace_extend_for(t, rest->queue, rest->queued_ns);
+        bf_trace_fences_divided(t, part, rest);
+        if (t->drawing) {
+            packet_describe(t, part, first, &label, &buffers);
+            software_slice_begin(t, rest, left);
+        }
     }
     bf_trace_leave(t);
 }

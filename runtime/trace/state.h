@@ -196,6 +196,8 @@ void bf_trace_arrow_end(struct bf_trace *t, uint64_t time_ns, uint64_t track, en
 /* --- fences.c ---------------------------------------------------------------------------------*/
 
 /* What has become of the fence operations of a packet. */
+void bf_trace_fences_divided(struct bf_trace *t, const struct bf_trace_packet *part,
+                             const struct bf_trace_packet *rest);
 void bf_trace_fences_handed_over(struct bf_trace *t, const struct bf_trace_packet *packet,
                                  uint64_t now);
 void bf_trace_fences_executed(struct bf_trace *t, const struct bf_trace_packet *packet,

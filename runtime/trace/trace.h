@@ -197,6 +197,12 @@ void bf_trace_packet_queued_with(struct bf_trace *trace, struct bf_trace_packet 
 void bf_trace_packet_queued(struct bf_trace *trace, struct bf_trace_packet *packet, uint32_t queue,
                             enum bf_trace_packet_kind kind, uint32_t command_buffers);
 
+/* A packet has been divided (PE-6, scheduler/preempt.h): 'part' goes on as what it was, with its
+ * waits; 'rest' is a packet of its own from now on, with its signals. It was submitted once. */
+void bf_trace_packet_divided(struct bf_trace *trace, struct bf_trace_packet *part,
+                             const struct bf_trace_contents *first, struct bf_trace_packet *rest,
+                             const struct bf_trace_contents *left);
+
 /* The scheduler has found that the packet may not be handed over yet, and what it waits for. Called
  * when that is first found, and again when the obstacle has changed. */
 void bf_trace_packet_held(struct bf_trace *trace, struct bf_trace_packet *packet,

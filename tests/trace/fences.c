@@ -430,6 +430,35 @@ TEST(by_stamps)
     decoded_free(&d);
 }
 
+/* Of a packet that is split, the first part has the waits, the last the signals. */
+TEST(by_stamps_of_parts)
+{
+    struct run r = run_begin();
+    const VkCommandBufferSubmitInfo infos[3] = {{0}};
+    struct bf_trace_packet rest = queued(r.trace, r.queues[0]), parts[2];
+    const uint64_t id = rest.id;
+    bf_trace_fence_queued(r.trace, r.queues[0], &rest, BF_TRACE_FENCE_WAIT, SYNC(5, 1), false);
+    bf_trace_fence_queued(r.trace, r.queues[0], &rest, BF_TRACE_FENCE_SIGNAL, SYNC(6, 1), false);
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct bf_trace_contents first = {.count = 1, .infos = &infos[i]},
+                                       left = {.count = 2 - i, .infos = &infos[i + 1]};
+        bf_trace_packet_divided(r.trace, &parts[i], &first, &rest, &left);
+        parts[i].timed = rest.timed = true;
+        handed_over(r.trace, &parts[i], i ? NOTHING : SYNC(5, 1), NOTHING);
+    }
+    handed_over(r.trace, &rest, NOTHING, SYNC(6, 1));
+    assert_int_equal(parts[0].id, id);
+    assert_int_equal(rest.command_buffers, 1);
+    uint64_t t = rest.handed_over_ns;
+    bf_trace_packet_executed(r.trace, &parts[0], t + 10, t + 20);
+    bf_trace_packet_executed(r.trace, &parts[1], t + 30, t + 40);
+    bf_trace_packet_executed(r.trace, &rest, t + 50, t + 60);
+    struct decoded d = run_end(&r, NULL);
+    assert_int_equal(end_of_box(&d, box_of(&d, WAIT, 1, 0))->time, t + 10);
+    assert_int_equal(end_of_box(&d, box_of(&d, SIGNAL, 1, 0))->time, t + 60);
+    decoded_free(&d);
+}
+
 /* Signals and waits of command queues: a box each, and nothing on the hardware queue. */
 TEST(calls_on_command_queues)
 {
