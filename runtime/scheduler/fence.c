@@ -13,6 +13,10 @@
 #include "scheduler/peer_wait.h"
 #include "scheduler/pending.h"
 #include "scheduler/scheduler.h"
+#include "trace/interning.h"
+
+/* Of a fence's name in traces, its end included. */
+#define TRACE_NAME_SIZE 91
 
 /* The extension of a native, shared, imported or exported fence; NULL for a plain one. */
 static const struct bf_fence_extension *fence_extension_of(const struct bf_fence *fence)
@@ -334,9 +338,11 @@ void bf_fence_name_in_trace(struct bf_fence *fence, const char *name)
     struct bf_trace *trace = fence->scheduler->gpu.trace;
     if (!trace)
         return;
-    char shown[BF_HANDLE_LABEL + 32];
-    if (name && name[0])
-        snprintf(shown, sizeof(shown), "%.90s (fence %u)", name, fence->number);
+    /* There is room for the number behind it, and no character is cut in two. */
+    char shown[BF_HANDLE_LABEL + 32], cut[TRACE_NAME_SIZE];
+    bf_name_copy(cut, sizeof(cut), name ? name : "");
+    if (cut[0])
+        snprintf(shown, sizeof(shown), "%s (fence %u)", cut, fence->number);
     else
         snprintf(shown, sizeof(shown), "fence %u", fence->number);
     bf_trace_name_semaphore(trace, (uintptr_t)fence, shown);

@@ -47,13 +47,19 @@ TEST(a_trace_shows_the_names)
     unsetenv("VK_BELFRY_MULTI_ENGINE_TRACE");
     BfCommandQueue queue = make_queue(&f, BF_COMMAND_LIST_TYPE_COPY),
                    other = make_queue(&f, BF_COMMAND_LIST_TYPE_COPY);
-    BfFence fence = make_fence(&f, 0), plain = make_fence(&f, 0);
+    BfFence fence = make_fence(&f, 0), plain = make_fence(&f, 0), far = make_fence(&f, 0);
+    char name[128], cut[128];
+    memset(name, 'x', 89);
+    strcpy(name + 89, "ü and more");
+    snprintf(cut, sizeof(cut), "signal %.89s (fence ", name);
     assert_success(bfSetObjectName(BF_OBJECT_TYPE_DEVICE, f.bf, "the only one"));
     assert_success(bfSetObjectName(BF_OBJECT_TYPE_COMMAND_QUEUE, queue, "uploads"));
     assert_success(bfSetObjectName(BF_OBJECT_TYPE_COMMAND_QUEUE, other, "mistaken"));
     assert_success(bfSetObjectName(BF_OBJECT_TYPE_COMMAND_QUEUE, other, NULL));
     assert_success(bfSetObjectName(BF_OBJECT_TYPE_FENCE, fence, "frame done"));
+    assert_success(bfSetObjectName(BF_OBJECT_TYPE_FENCE, far, name));
     queue_signal(queue, fence, 1);
+    queue_signal(queue, far, 1);
     queue_wait(other, fence, 1);
     queue_signal(other, plain, 1);
     await_idle(queue);
@@ -72,6 +78,7 @@ TEST(a_trace_shows_the_names)
     assert_false(has_track(&d, "mistaken"));
     assert_true(has_event(&d, "signal frame done (fence "));
     assert_true(has_event(&d, "wait frame done (fence "));
+    assert_true(has_event(&d, cut)); /* the last character is left out, not half of it */
     assert_true(has_event(&d, "signal fence "));
     decoded_free(&d);
 }

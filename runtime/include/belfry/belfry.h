@@ -848,8 +848,8 @@ typedef enum BfObjectType {
  * A name for an object, as SetName gives one in D3D12 (and vkSetDebugUtilsObjectNameEXT to Vulkan's
  * own objects): from now on traces, summaries, the check 'access' and messages about the object
  * show it. 'object' is the BfDevice, BfCommandQueue, BfFence, BfEvent or BfFenceLogReader. The name
- * is UTF-8, copied, and cut off after 127 bytes; NULL or "" takes the name away. The name ends with
- * the object.
+ * is UTF-8, copied, and cut off after 127 bytes (of a fence, in a trace, after 90); NULL or ""
+ * takes the name away. The name ends with the object.
  *
  * Items of background processing have no handle, as in D3D12 (QueueProcessingWorkCb returns none,
  * [BP DDI]), and so no name. Traces number them, and static probes have the callback's address.
