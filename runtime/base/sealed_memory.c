@@ -6,6 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
+
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008U
 #endif
@@ -27,6 +29,7 @@ VkResult bf_memory_create(const char *name, size_t size, int seals, int *out)
     int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
     if (fd == -1 && errno == EINVAL) /* before Linux 6.3 */
         fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    fd = bf_descriptor_lift(fd);
     if (fd == -1)
         return bf_descriptor_error(errno);
     if (ftruncate(fd, (off_t)size) == -1 || fcntl(fd, F_ADD_SEALS, seals) == -1) {

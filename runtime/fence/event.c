@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/descriptor.h"
 #include "base/handle.h"
 #include "base/lock.h"
 #include "base/message.h"
@@ -84,7 +85,8 @@ VkResult bfCreateEvent(BfEventFlags flags, BfEvent *pEvent)
         return result;
     atomic_init(&event->references, 1);
     event->manual = flags & BF_EVENT_MANUAL_RESET_BIT;
-    event->fd = eventfd(flags & BF_EVENT_INITIALLY_SET_BIT ? 1 : 0, EFD_CLOEXEC | EFD_NONBLOCK);
+    event->fd = bf_descriptor_lift(
+        eventfd(flags & BF_EVENT_INITIALLY_SET_BIT ? 1 : 0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (event->fd == -1) {
         if (errno != ENOMEM)
             result = VK_ERROR_TOO_MANY_OBJECTS;

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
 #include "base/message.h"
 #include "fence/peer_timeline.h"
 #include "fence/shared.h"
@@ -166,7 +167,7 @@ VkResult bf_peer_handle_import_timelines(struct bf_fence *fence, int fd,
     VkResult result =
         bf_peer_memory_join(&peer_timelines->memory, inside->fds[MEMORY], "bfOpenFenceFd");
     if (result == VK_SUCCESS) {
-        peer_timelines->far = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+        peer_timelines->far = fcntl(fd, F_DUPFD_CLOEXEC, BF_DESCRIPTOR_LEAST);
         result = peer_timelines->far == -1 ? bf_message_error() : VK_SUCCESS;
     }
     /* Starts with the last, so that used descriptors leave the message's list. */
@@ -206,7 +207,8 @@ static VkResult peer_handle_send_message(const struct bf_scheduler *scheduler,
 {
     const struct header header = peer_handle_header(scheduler);
     int ends[2];
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == -1)
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == -1 ||
+        bf_descriptor_lift_pair(ends) == -1)
         return bf_message_error();
     VkResult result =
         bf_message_put(ends[0], &header, sizeof(header), message->fds, message->count);
@@ -225,7 +227,7 @@ static VkResult peer_handle_create(struct bf_fence *fence)
     struct bf_peer_timelines *peer_timelines = bf_peer_timelines_create(scheduler);
     if (!peer_timelines)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
-    message.fds[PLAIN] = fcntl(fence->shared->far, F_DUPFD_CLOEXEC, 0);
+    message.fds[PLAIN] = fcntl(fence->shared->far, F_DUPFD_CLOEXEC, BF_DESCRIPTOR_LEAST);
     VkResult result = message.fds[PLAIN] == -1 ? bf_message_error() : VK_SUCCESS;
     message.count += result == VK_SUCCESS;
     if (result == VK_SUCCESS)
@@ -261,7 +263,7 @@ VkResult bf_peer_handle_export(struct bf_fence *fence, int *out)
         bool lost = pending->lost;
         bf_lock_release(&pending->lock);
         if (far != -1) {
-            *out = fcntl(far, F_DUPFD_CLOEXEC, 0);
+            *out = fcntl(far, F_DUPFD_CLOEXEC, BF_DESCRIPTOR_LEAST);
             return *out == -1 ? bf_message_error() : VK_SUCCESS;
         }
         if (lost)

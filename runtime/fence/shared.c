@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
 #include "base/message.h"
 #include "fence/import_export.h"
 #include "fence/native.h"
@@ -60,7 +61,7 @@ static void shared_own_pipe(struct bf_shared *shared)
 {
     char path[32];
     snprintf(path, sizeof(path), "/proc/self/fd/%d", shared->last[1]);
-    int own = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    int own = bf_descriptor_lift(open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC));
     if (own == -1)
         return;
     descriptor_close(&shared->last[1]);
@@ -171,6 +172,8 @@ static VkResult shared_find_owner(struct bf_shared *shared)
             return bf_message_error();
         if (errno != ENOPROTOOPT && !shared_has_ended_orderly(shared))
             return VK_ERROR_INVALID_EXTERNAL_HANDLE;
+    } else if ((shared->owner = bf_descriptor_lift(shared->owner)) == -1) {
+        return bf_message_error();
     }
     /* An older kernel tells only that the owner's end of the socket has gone. */
     shared->watched = shared->owner != -1 ? shared->owner : shared->far;
@@ -216,10 +219,12 @@ VkResult bf_shared_create(struct bf_fence *fence, BfSyncObjectFlags flags)
     if (result == VK_SUCCESS)
         result = bf_shared_page_join(&shared->view, memory, "bfCreateFence");
     if (result == VK_SUCCESS && (flags & BF_SYNC_OBJECT_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY_BIT) &&
-        pipe2(shared->last, O_CLOEXEC | O_NONBLOCK) == -1)
+        (pipe2(shared->last, O_CLOEXEC | O_NONBLOCK) == -1 ||
+         bf_descriptor_lift_pair(shared->last) == -1))
         result = bf_message_error();
     if (result == VK_SUCCESS &&
-        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == -1)
+        (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == -1 ||
+         bf_descriptor_lift_pair(ends) == -1))
         result = bf_message_error();
     if (result == VK_SUCCESS) {
         shared->near = ends[0];
@@ -261,7 +266,7 @@ static VkResult shared_open(int fd, struct bf_shared *shared)
     }
     if (result != VK_SUCCESS)
         return result;
-    shared->far = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    shared->far = fcntl(fd, F_DUPFD_CLOEXEC, BF_DESCRIPTOR_LEAST);
     if (shared->far == -1)
         return bf_message_error();
     result = shared_find_owner(shared);
@@ -509,7 +514,7 @@ VkResult bfExportFenceFd(BfFence handle, BfShareFlags flags, int *out)
     if (result != VK_SUCCESS || flags)
         return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(fence->scheduler, __func__)
                                               : result;
-    int fd = fcntl(fence->shared->far, F_DUPFD_CLOEXEC, 0);
+    int fd = fcntl(fence->shared->far, F_DUPFD_CLOEXEC, BF_DESCRIPTOR_LEAST);
     if (fd == -1)
         return bf_message_error();
     *out = fd;

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
 #include "base/lock.h"
 #include "base/message.h"
 #include "base/sealed_memory.h"
@@ -78,7 +79,7 @@ VkResult bf_shared_memory_open(int fd, size_t size, const char *call, int *own, 
      * so are its locks. */
     char path[32];
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    int opened = open(path, O_RDWR | O_CLOEXEC);
+    int opened = bf_descriptor_lift(open(path, O_RDWR | O_CLOEXEC));
     if (opened == -1 && (errno == ENOENT || errno == EACCES)) {
         bf_message(BF_MESSAGE_ERROR, "%s: %s can't be opened: is there no /proc?", call, path);
         return VK_ERROR_FEATURE_NOT_PRESENT;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/descriptor.h"
 #include "base/thread.h"
 #include "fence/peer_timeline.h"
 #include "fence/shared.h"
@@ -406,11 +407,11 @@ static VkResult watch_ensure_thread(struct bf_shared_watch *watch)
     if (watch->started)
         return VK_SUCCESS;
     if (watch->epoll == -1)
-        watch->epoll = epoll_create1(EPOLL_CLOEXEC);
+        watch->epoll = bf_descriptor_lift(epoll_create1(EPOLL_CLOEXEC));
     if (watch->epoll == -1)
         return watch_error();
     if (watch->call == -1) {
-        int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        int fd = bf_descriptor_lift(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
         if (fd == -1)
             return watch_error();
         VkResult result = watch_add_descriptor(watch, fd, EPOLLIN, CALLED);

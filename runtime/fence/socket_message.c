@@ -7,6 +7,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
+
 union control {
     struct cmsghdr header;
     char room[CMSG_SPACE(BF_MESSAGE_DESCRIPTORS * sizeof(int))];
@@ -60,12 +62,17 @@ VkResult bf_message_peek(int fd, void *message, size_t size, uint32_t count, str
             continue;
         /* The kernel has put in no more than there is room for. */
         size_t here = (h->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-        for (size_t i = 0; i < here && got->count < BF_MESSAGE_DESCRIPTORS; i++)
-            got->fds[got->count++] = ((const int *)(const void *)CMSG_DATA(h))[i];
+        for (size_t i = 0; i < here && got->count < BF_MESSAGE_DESCRIPTORS; i++) {
+            int came = bf_descriptor_lift(((const int *)(const void *)CMSG_DATA(h))[i]);
+            if (came == -1)
+                got->fds_cut = true;
+            else
+                got->fds[got->count++] = came;
+        }
     }
     got->size = (size_t)read;
     got->cut = packet.msg_flags & MSG_TRUNC;
-    got->fds_cut = packet.msg_flags & MSG_CTRUNC;
+    got->fds_cut |= (packet.msg_flags & MSG_CTRUNC) != 0;
     return VK_SUCCESS;
 }
 

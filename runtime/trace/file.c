@@ -10,12 +10,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
+
 #define NUMBER_MAX 9999
 
 /* O_APPEND: a child that inherited the descriptor can't overwrite what others wrote. */
 static int open_new(const char *path)
 {
-    return open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
+    return bf_descriptor_lift(open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644));
+}
+
+static int open_there(const char *path)
+{
+    return bf_descriptor_lift(open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY));
 }
 
 /* Where a number is inserted in the path: before the extension of its last component, if it has
@@ -52,7 +59,7 @@ static int file_create(struct bf_trace_file *file, const char *path, size_t size
         return file_take(file, fd);
     struct stat status;
     if (stat(path, &status) == 0 && S_ISCHR(status.st_mode))
-        return file_take(file, open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY));
+        return file_take(file, open_there(path));
     int stem = (int)stem_length(path);
     for (int number = 1; number <= NUMBER_MAX; number++) {
         snprintf(file->path, size, "%.*s-%d%s", stem, path, number, path + stem);
@@ -95,7 +102,7 @@ bool bf_trace_file_is_there(const struct bf_trace_file *file)
 
 int bf_trace_file_reopen(struct bf_trace_file *file)
 {
-    return file_take(file, open(file->path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY));
+    return file_take(file, open_there(file->path));
 }
 
 /* False: the data end inside it. */

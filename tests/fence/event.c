@@ -183,6 +183,21 @@ TEST_WITH(create_takes_each_flag, setup, teardown)
     }
 }
 
+/* FD-1: stdin is closed. */
+TEST_WITH(create_keeps_off_stdin, setup, teardown)
+{
+    int kept = dup(STDIN_FILENO);
+    close(STDIN_FILENO);
+    BfEvent event = make(SET);
+    int fd = bfGetEventFd(event);
+    assert_true(readable(event));
+    bfDestroyEvent(event);
+    if (kept >= 0)
+        dup2(kept, STDIN_FILENO);
+    close(kept);
+    assert_true(fd > STDERR_FILENO);
+}
+
 TEST_WITH(create_refuses_bad_input, setup, teardown)
 {
     BfEvent event = (BfEvent)(uintptr_t)0x5a5a;

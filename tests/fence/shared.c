@@ -71,6 +71,24 @@ FIXTURE_TEST(creation_flags_are_told_back)
     assert_int_equal(bfGetFenceCreationFlags(NULL), BF_FENCE_FLAGS_NONE);
 }
 
+/* FD-1: stdin is closed, and nothing of Belfry's gets its number. */
+FIXTURE_TEST(no_descriptor_of_a_fence_is_stdin)
+{
+    int kept = dup(STDIN_FILENO);
+    close(STDIN_FILENO);
+    BfFence one = make_shared(f, 1, 0), two = open_again(f, one);
+    set_event_on(two, 2, make_event(f));
+    char link[64] = "";
+    if (readlink("/proc/self/fd/0", link, sizeof(link) - 1) > 0)
+        assert_non_null(strstr(link, "belfry-test-")); /* the driver's own */
+    int fd = export_fence(one);
+    assert_true(fd > STDERR_FILENO);
+    close(fd);
+    if (kept >= 0 && !link[0])
+        dup2(kept, STDIN_FILENO);
+    close(kept);
+}
+
 FIXTURE_TEST(a_wait_on_one_object_is_satisfied_by_another)
 {
     BfCommandQueue signals = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT),

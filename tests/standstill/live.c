@@ -120,6 +120,22 @@ LIVE_TEST(test_rest)
     }
 }
 
+/* FD-1: in a program that has closed its stdin, the page isn't that. */
+TEST(test_closed_stdin)
+{
+    struct device w;
+    told_begin();
+    int kept = dup(STDIN_FILENO);
+    close(STDIN_FILENO);
+    world_open(&w, "SHAPE=q1 QUIET=1", three);
+    assert_true(page_fd() > STDERR_FILENO);
+    assert_int_equal(view()->queue_count, 3);
+    if (kept >= 0)
+        dup2(kept, STDIN_FILENO);
+    close(kept);
+    live_close(&w);
+}
+
 /* What moves: packets, submissions, the values of semaphores. */
 LIVE_TEST(test_moves)
 {

@@ -163,6 +163,33 @@ TEST(goes_on)
     assert_int_equal(rmdir(folder), 0);
 }
 
+/* FD-1: a program that has closed its stdin, stdout and stderr, and prints all the same. */
+TEST(keeps_off_closed_stdout)
+{
+    char folder[64], path[128];
+    folder_make(folder);
+    snprintf(path, sizeof(path), "%s", in_folder(folder, "run"));
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        int printed = 0;
+        close_range(0, STDERR_FILENO, 0);
+        for (int i = 0; i < 2; i++) {
+            struct bf_trace *trace = trace_open(path);
+            for (int fd = 0; fd <= STDERR_FILENO; fd++)
+                printed += write(fd, "print", 5) != -1;
+            packets(trace, 10);
+            bf_trace_destroy(trace);
+        }
+        _exit(printed);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    check_and_remove(path);
+    assert_int_equal(rmdir(folder), 0);
+}
+
 /* Others can tell that the file is being written. */
 static short lock_seen(const char *path)
 {

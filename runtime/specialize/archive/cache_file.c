@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/descriptor.h"
 #include "base/message.h"
 
 #define LOCK_WAITS 1000 /* milliseconds */
@@ -146,8 +147,8 @@ static int folders_make(const char *path)
 
 static int cache_file_open_at(struct bf_cache_file *file, const char *name, int flags, int *fd)
 {
-    *fd = openat(file->folder, name,
-                 O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags, 0600);
+    *fd = bf_descriptor_lift(openat(
+        file->folder, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags, 0600));
     return *fd < 0 ? errno : 0;
 }
 
@@ -222,14 +223,14 @@ bool bf_cache_file_open(struct bf_cache_file *file, const char *folder, uint64_t
         return false;
 
     const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-    file->folder = open(folder, flags);
+    file->folder = bf_descriptor_lift(open(folder, flags));
     if (file->folder < 0 && errno == ENOENT) {
         int error = folders_make(folder);
         if (error) {
             cache_file_off(file, error, "can't make");
             return true;
         }
-        file->folder = open(folder, flags);
+        file->folder = bf_descriptor_lift(open(folder, flags));
     }
     if (file->folder < 0) {
         bool link = errno == ELOOP || errno == ENOTDIR;

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
+
 /* ------------------------------------------------------------------------------------- Snapshot */
 
 void bf_snapshot_finish(struct bf_snapshot *snapshot)
@@ -275,8 +277,9 @@ static int compact(struct bf_cache_file *file, struct writer *w)
         goto done;
 
     unlinkat(file->folder, BF_CACHE_FILE_NEW, 0); /* left behind by a compaction that was killed */
-    w->fd = openat(file->folder, BF_CACHE_FILE_NEW,
-                   O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    w->fd = bf_descriptor_lift(openat(file->folder, BF_CACHE_FILE_NEW,
+                                      O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                                      0600));
     if (w->fd < 0) {
         error = errno;
         goto done;

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/descriptor.h"
 #include "base/message.h"
 #include "specialize/isolate/spawn.h"
 #include "specialize/isolate/wire.h"
@@ -151,7 +152,7 @@ static void helper_end(struct helper *h, bool at_once)
 static VkResult helper_start(struct bf_isolate *isolate, struct helper *h)
 {
     int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) || bf_descriptor_lift_pair(ends))
         return VK_ERROR_INITIALIZATION_FAILED;
     int error = bf_spawn(isolate->path, isolate->name, isolate->environment, ends[1], &h->pidfd);
     close(ends[1]);
@@ -427,7 +428,7 @@ VkResult bf_isolate_create(const struct bf_isolate_info *info, struct bf_isolate
     made->count = !info->helpers ? 1 : info->helpers <= HELPERS_MOST ? info->helpers : HELPERS_MOST;
     for (uint32_t i = 0; i < HELPERS_MOST; i++)
         made->helpers[i].socket = made->helpers[i].pidfd = -1;
-    made->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    made->stop = bf_descriptor_lift(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     for (uint32_t i = 0; i < HELPERS_MOST; i++)
         made->helpers[i].stop = made->stop;
     made->limit_ns = info->limit_ns ? info->limit_ns : 30 * SECONDS;

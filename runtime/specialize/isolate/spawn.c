@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
+
 #ifndef CLONE_PIDFD
 #define CLONE_PIDFD 0x00001000
 #endif
@@ -124,6 +126,9 @@ int bf_spawn(const char *path, const char *name, char *const *environment, int s
 
     if (!error && spawn.pidfd < 0)
         error = ENOSYS;
+    spawn.pidfd = bf_descriptor_lift(spawn.pidfd);
+    if (!error && spawn.pidfd < 0)
+        error = errno;
     if (error && spawn.pidfd >= 0) {
         close(spawn.pidfd);
         spawn.pidfd = -1;
