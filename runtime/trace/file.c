@@ -85,9 +85,18 @@ int bf_trace_file_open(struct bf_trace_file *file, const char *path)
     return error;
 }
 
+/* Does the descriptor still lead to the file? The program may have closed it, and opened a file of
+ * its own, which then has its number. */
+static bool fd_is_ours(const struct bf_trace_file *file)
+{
+    struct stat status;
+    return file->fd >= 0 && fstat(file->fd, &status) == 0 && status.st_dev == file->device &&
+           status.st_ino == file->node;
+}
+
 void bf_trace_file_close(struct bf_trace_file *file)
 {
-    if (file->fd >= 0)
+    if (fd_is_ours(file))
         close(file->fd);
     file->fd = -1;
 }
@@ -175,12 +184,14 @@ uint64_t bf_trace_file_events(const void *data, size_t size)
 int bf_trace_file_write(struct bf_trace_file *file, const void *data, size_t size, size_t *kept)
 {
     *kept = 0;
-    if (file->fd < 0)
-        return EBADF;
     const uint8_t *bytes = data;
     size_t done = 0;
     int error = 0;
     while (done < size && !error) {
+        if (!fd_is_ours(file)) {
+            error = EBADF;
+            break;
+        }
         ssize_t n = write(file->fd, bytes + done, size - done);
         if (n > 0)
             done += (size_t)n;
@@ -195,10 +206,9 @@ int bf_trace_file_write(struct bf_trace_file *file, const void *data, size_t siz
     /* Half a packet at the end is cut off, for readers that can't handle it. A device can't be
      * truncated. */
     *kept = whole_packets(bytes, done);
-    if (ftruncate(file->fd, (off_t)(file->bytes + *kept)) == 0)
+    if (fd_is_ours(file) && ftruncate(file->fd, (off_t)(file->bytes + *kept)) == 0)
         done = *kept;
     file->bytes += done;
-    close(file->fd);
-    file->fd = -1;
+    bf_trace_file_close(file);
     return error;
 }

@@ -35,7 +35,7 @@ int bf_trace_file_reopen(struct bf_trace_file *file);
 
 /* Writes 'size' bytes of whole Trace.packet elements, in one write(2). Returns 0 or an errno. After
  * an error the file is closed; it ends with the last packet that fitted, and has *kept bytes of
- * these. */
+ * these. EBADF: the program has closed the descriptor. */
 int bf_trace_file_write(struct bf_trace_file *file, const void *data, size_t size, size_t *kept);
 
 /* How many of a sequence of whole Trace.packet elements are events. */

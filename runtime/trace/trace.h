@@ -25,6 +25,8 @@
  *      and no sum of the program's.
  * T-8  An event lies on a track that has been described before it.
  * T-9  A packet or fence operation that there is no lane for is an instant, and isn't lost.
+ * T-10 Where the program has closed the descriptor of the file, and a file of its own has got that
+ *      number, nothing is written there: the trace ends.
  *
  * Tracks, from the outside in: the process; its engines, each with counters; their queues. Each
  * queue has a 'software queue' (a slice from queued to handed over, and inside it 'held' slices

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "trace/perfetto.h"
@@ -187,6 +188,55 @@ TEST(keeps_off_closed_stdout)
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
     check_and_remove(path);
+    assert_int_equal(rmdir(folder), 0);
+}
+
+/* The descriptor that leads to the file; -1: none does. */
+static int descriptor_of(const char *path)
+{
+    struct stat file, open_one;
+    assert_int_equal(stat(path, &file), 0);
+    for (int fd = 0; fd < 1024; fd++) {
+        if (fstat(fd, &open_one) == 0 && open_one.st_dev == file.st_dev &&
+            open_one.st_ino == file.st_ino)
+            return fd;
+    }
+    return -1;
+}
+
+/* A program that closes what it doesn't know, and opens a file, which gets the trace's number. */
+static void take_the_descriptor(const char *folder)
+{
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        struct bf_trace *trace = trace_open(in_folder(folder, "run"));
+        packets(trace, 10);
+        bf_trace_drain(trace);
+        int taken = descriptor_of(in_folder(folder, "run"));
+        int own = open(in_folder(folder, "own"), O_RDWR | O_CREAT | O_TRUNC, 0600);
+        struct stat status;
+        bool mine = taken > 0 && write(own, "precious", 8) == 8 && dup2(own, taken) == taken;
+        packets(trace, 10);
+        bf_trace_drain(trace);
+        bf_trace_destroy(trace);
+        _exit(mine && fstat(taken, &status) == 0 && status.st_size == 8 ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+TEST(foreign_descriptor)
+{
+    char folder[64];
+    folder_make(folder);
+    char *said = stderr_of(take_the_descriptor, folder);
+    assert_int_equal(lines(said), 1);
+    assert_non_null(strstr(said, "the trace ends here"));
+    free(said);
+    unlink(in_folder(folder, "own"));
+    check_and_remove(in_folder(folder, "run"));
     assert_int_equal(rmdir(folder), 0);
 }
 
