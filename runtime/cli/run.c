@@ -2,6 +2,9 @@
 /*
  * 'belfry run': starts a program with the layer, by the environment the Vulkan loader reads, and
  * leaves everything else as it is.
+ *
+ * RU-1  What the user has set, in a variable or in a settings file, is what the program gets; only
+ *       'queues' of a file doesn't count.
  */
 #include "cli/cli.h"
 
@@ -317,19 +320,61 @@ static int environment_prepare(const struct request *request)
         environment_set("VK_LOADER_LAYERS_ENABLE", list);
         free(list);
     }
+    return CLI_DONE;
+}
 
-    /* Set explicitly, so that a settings file can't override it; a variable or an option may. */
-    if (!environment_get(VARIABLE_PREFIX "QUEUES") && !environment_get("VK_MULTI_ENGINE_QUEUES")) {
-        environment_set(VARIABLE_PREFIX "QUEUES", "append");
+/* The settings that the program would have so far. The caller finishes them. */
+static int settings_look(struct bf_settings *settings)
+{
+    if (bf_settings_load(NULL, environ, bf_settings_is_privileged(), false, true, settings) ==
+        VK_SUCCESS) {
+        return CLI_DONE;
     }
-    if (!environment_get(VARIABLE_PREFIX "WATCHDOG") &&
-        !environment_get("VK_MULTI_ENGINE_WATCHDOG")) {
-        environment_set(VARIABLE_PREFIX "WATCHDOG", "1000");
+    cli_warn("out of memory");
+    return CLI_FAILED;
+}
+
+static void variable_reject(const char *key, const char *variable)
+{
+    const char *value = environment_get(variable);
+    if (value) {
+        bf_setting_check(key, value, variable, false);
     }
-    if (!environment_get(VARIABLE_PREFIX "AT_INTERRUPT") &&
-        !environment_get("VK_MULTI_ENGINE_AT_INTERRUPT")) {
-        environment_set(VARIABLE_PREFIX "AT_INTERRUPT", "true");
+}
+
+/* RU-1. What is the default with 'belfry run' alone. A variable or an option may say otherwise; so
+ * may a settings file, but for 'queues', which is for programs that don't ask for more. */
+static int defaults_set(void)
+{
+    static const struct {
+        uint32_t row;
+        const char *key, *name, *shorter, *value;
+        bool over_file;
+    } defaults[] = {
+        {BF_KEY_QUEUES, "queues", VARIABLE_PREFIX "QUEUES", "VK_MULTI_ENGINE_QUEUES", "append",
+         true},
+        {BF_KEY_WATCHDOG, "watchdog", VARIABLE_PREFIX "WATCHDOG", "VK_MULTI_ENGINE_WATCHDOG",
+         "1000", false},
+        {BF_KEY_AT_INTERRUPT, "at_interrupt", VARIABLE_PREFIX "AT_INTERRUPT",
+         "VK_MULTI_ENGINE_AT_INTERRUPT", "true", false},
+    };
+    struct bf_settings settings;
+    int result = settings_look(&settings);
+    if (result != CLI_DONE) {
+        return result;
     }
+    for (size_t i = 0; i < sizeof(defaults) / sizeof(defaults[0]); i++) {
+        enum bf_setting_source source = bf_settings_source(&settings, defaults[i].row);
+        if (source == BF_SETTING_ENVIRONMENT ||
+            (source == BF_SETTING_FILE && !defaults[i].over_file)) {
+            continue;
+        }
+        /* What is there is wrong, and the program doesn't get to see it. */
+        variable_reject(defaults[i].key, defaults[i].name);
+        variable_reject(defaults[i].key, defaults[i].shorter);
+        environment_set(defaults[i].name, defaults[i].value);
+    }
+    bf_settings_finish(&settings);
     return CLI_DONE;
 }
 
@@ -371,10 +416,9 @@ static bool program_look(const char *program)
 static int specialize_leave_out(void)
 {
     struct bf_settings settings;
-    if (bf_settings_load(NULL, environ, bf_settings_is_privileged(), false, true, &settings) !=
-        VK_SUCCESS) {
-        cli_warn("out of memory");
-        return CLI_FAILED;
+    int result = settings_look(&settings);
+    if (result != CLI_DONE) {
+        return result;
     }
     if (settings.specialize == BF_SPECIALIZE_EXACT &&
         bf_settings_source(&settings, BF_KEY_SPECIALIZE) == BF_SETTING_FILE) {
@@ -456,6 +500,9 @@ static int request_run(struct request *request, int argc, char **argv)
             environment_set(VARIABLE_PREFIX "TRACE", request->trace_former);
     }
     result = environment_prepare(request);
+    if (result == CLI_DONE) {
+        result = defaults_set();
+    }
     if (result != CLI_DONE) {
         return result;
     }
