@@ -512,8 +512,9 @@ static int request_run(struct request *request, int argc, char **argv)
             return result;
     }
     char **program = argv + optind;
+    int former = -1;
     if (program_look(program[0]) && request->trace_former) {
-        result = run_trace_clear(request->trace_former);
+        result = run_trace_clear(request->trace_former, &former);
         if (result != CLI_DONE)
             return result;
     }
@@ -521,6 +522,7 @@ static int request_run(struct request *request, int argc, char **argv)
     execvp(program[0], program);
     int error = errno;
     run_watch_end(watch);
+    run_trace_restore(request->trace_former, former);
     cli_warn("can't run '%s': %s", program[0], strerror(error));
     return error == ENOENT || error == ENOTDIR ? CLI_NOT_FOUND : CLI_NOT_EXECUTABLE;
 }

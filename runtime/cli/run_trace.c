@@ -71,11 +71,54 @@ int run_trace_check(const char *path, char **file)
     return result;
 }
 
-int run_trace_clear(const char *file)
+int run_trace_clear(const char *file, int *kept)
 {
     struct stat status;
-    if (lstat(file, &status) != 0 || !S_ISREG(status.st_mode) || unlink(file) == 0)
+    *kept = -1;
+    if (lstat(file, &status) != 0 || !S_ISREG(status.st_mode))
         return CLI_DONE;
+    int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    if (fd >= 0 && unlink(file) == 0) {
+        *kept = fd;
+        return CLI_DONE;
+    }
     cli_warn("can't replace '%s': %s", file, strerror(errno));
+    if (fd >= 0)
+        close(fd);
     return CLI_FAILED;
+}
+
+/* Returns 0 or an errno. */
+static int file_copy(int from, int to)
+{
+    char buffer[1 << 16];
+    ssize_t got;
+    while ((got = read(from, buffer, sizeof(buffer))) > 0) {
+        for (ssize_t at = 0; at < got;) {
+            ssize_t put = write(to, buffer + at, (size_t)(got - at));
+            if (put <= 0)
+                return put < 0 ? errno : ENOSPC;
+            at += put;
+        }
+    }
+    return got < 0 ? errno : 0;
+}
+
+void run_trace_restore(const char *file, int kept)
+{
+    struct stat status;
+    if (kept < 0)
+        return;
+    int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int error = fd < 0 || fstat(kept, &status) != 0 ? errno : file_copy(kept, fd);
+    if (!error) {
+        const struct timespec times[2] = {status.st_atim, status.st_mtim};
+        if (fchmod(fd, status.st_mode & 0777) != 0 || futimens(fd, times) != 0)
+            error = errno;
+    }
+    if (error)
+        cli_warn("can't put '%s' back: %s", file, strerror(error));
+    if (fd >= 0)
+        close(fd);
+    close(kept);
 }

@@ -102,6 +102,8 @@ run 0 run echo --summary; says out '--summary'
 : >empty; mkdir "the folder"; echo precious >precious; ln -s earlier link; ln -s nowhere dangling
 run 127 run --trace earlier -- no-such-program; [ -s earlier ] || fail 'a trace is gone for nothing'
 cp earlier kept
+printf '#!/no/such/interpreter\n' >uninterpreted; chmod +x uninterpreted
+run 127 run --trace earlier -- ./uninterpreted; cmp -s earlier kept || fail 'a trace is gone, or damaged, for nothing'
 run 0 run --trace earlier -- echo ran; silent err; [ ! -e earlier ] || fail 'the earlier trace stays'
 cp kept earlier
 run 0 run --trace link -- env; sets VK_BELFRY_MULTI_ENGINE_TRACE "$(pwd -P)/earlier"
