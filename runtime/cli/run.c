@@ -378,26 +378,51 @@ static int defaults_set(void)
     return CLI_DONE;
 }
 
+/* Where execvp looks for programs. The caller frees it. */
+static char *program_path(void)
+{
+    const char *list = getenv("PATH");
+    if (list) {
+        return cli_format("%s", list);
+    }
+    char usual[PATH_MAX] = "";
+    confstr(_CS_PATH, usual, sizeof(usual));
+    return cli_format("%s", usual);
+}
+
+static bool program_is_there(const char *path, struct stat *status)
+{
+    return stat(path, status) == 0 && S_ISREG(status->st_mode) && access(path, X_OK) == 0;
+}
+
+/* The program, or NULL. An empty part of the list is the current folder. */
+static char *program_find(const char *program, struct stat *status)
+{
+    char *folders = strchr(program, '/') ? NULL : program_path();
+    char *path = folders ? NULL : cli_format("%s", program);
+    bool found = path && program_is_there(path, status);
+    for (const char *list = folders; list && !found;) {
+        size_t length = strcspn(list, ":");
+        free(path);
+        path = cli_format("%.*s/%s", length ? (int)length : 1, length ? list : ".", program);
+        found = program_is_there(path, status);
+        list = list[length] ? list + length + 1 : NULL;
+    }
+    free(folders);
+    if (!found) {
+        free(path);
+        path = NULL;
+    }
+    return path;
+}
+
 /* Whether there is such a program. In programs with raised privileges the loader ignores its path
  * variables, so it won't find the layer: one line says so. */
 static bool program_look(const char *program)
 {
-    char *path = NULL;
-    const char *list = strchr(program, '/') ? NULL : getenv("PATH");
     struct stat status;
-    bool found = false;
-    if (!list) {
-        path = cli_format("%s", program);
-        found = stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
-    }
-    while (list && *list && !found) {
-        size_t length = strcspn(list, ":");
-        free(path);
-        path = cli_format("%.*s/%s", length ? (int)length : 1, length ? list : ".", program);
-        found = stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
-        list += length + (list[length] == ':');
-    }
-    if (found) {
+    char *path = program_find(program, &status);
+    if (path) {
         bool raised = ((status.st_mode & S_ISUID) && status.st_uid != getuid()) ||
                       ((status.st_mode & S_ISGID) && status.st_gid != getgid()) ||
                       (getuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0);
@@ -407,6 +432,7 @@ static bool program_look(const char *program)
                      path);
         }
     }
+    bool found = path != NULL;
     free(path);
     return found;
 }

@@ -8,6 +8,7 @@ trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
 failures=0
 usual=$PATH
+search=$PATH # what is PATH for the command; 'none': it is unset
 
 # begun CODE PROGRAM, failed CODE PROGRAM: whether the earlier trace has gone for it, or is there, as it was.
 attempt() {
@@ -15,6 +16,8 @@ attempt() {
     : >earlier
     chmod 640 earlier
     touch -d 2001-02-03T04:05:06 earlier
+    PATH=$search
+    [ "$search" != none ] || unset PATH
     "$belfry" run --trace earlier -- "$2" >out 2>&1
     code=$?
     PATH=$usual
@@ -43,6 +46,10 @@ begun 3 ./here
 failed 127 no-such-program
 failed 127 ./uninterpreted
 failed 126 ./badly
+search=/nowhere; failed 127 here
+search=/nowhere:; begun 3 here
+search=; begun 3 here
+search=none; begun 0 true
 
 [ $failures -eq 0 ] || { echo "$failures failed"; exit 1; }
 echo "all passed"
