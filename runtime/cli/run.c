@@ -78,15 +78,15 @@ static int setting_pass(struct request *request, const char *key, const char *va
     /* Makes the path absolute: it is meant relative to the current folder, and the program may
      * change that. */
     char folder[PATH_MAX];
-    bool relative = path && *value && *value != '/' && getcwd(folder, sizeof(folder));
+    bool relative = path && *value != '/' && getcwd(folder, sizeof(folder));
     char *absolute = relative ? cli_format("%s/%s", folder, value) : cli_format("%s", value);
     environment_set(name, absolute);
     free(name);
     request->specialize_given |= strcmp(key, "specialize") == 0;
     if (strcmp(key, "trace") == 0) {
         free(request->trace);
-        request->trace = *value ? absolute : NULL;
-        absolute = *value ? NULL : absolute;
+        request->trace = absolute;
+        absolute = NULL;
     }
     free(absolute);
     return CLI_DONE;
@@ -97,6 +97,9 @@ static int setting_option(struct request *request, const char *text)
     const char *equals = strchr(text, '=');
     if (!equals || equals == text) {
         return cli_usage("run", "--set takes KEY=VALUE, not '%s'", text);
+    }
+    if (!equals[1]) { /* an empty variable counts as none: another would count */
+        return cli_usage("run", "--set takes a value behind '%s'", text);
     }
     char *key = cli_format("%.*s", (int)(equals - text), text);
     int result = setting_pass(request, key, equals + 1, "--set");

@@ -15,8 +15,8 @@
  *                    device that it attaches itself, BfAttachInfo::pSettings.
  *   its default.
  *
- * An empty value is no value. A value that can't be used is passed over, so that the next weaker
- * source counts.
+ * SV-1  An empty value is no value. A value that can't be used is passed over, so that the next
+ *       weaker source counts; of the two variables the shorter one is the weaker.
  */
 #ifndef BELFRY_SETTINGS_SETTINGS_H
 #define BELFRY_SETTINGS_SETTINGS_H

@@ -407,23 +407,31 @@ static void environment_unknown(const struct bf_settings_load *load)
     }
 }
 
+/* '*taken': there is such a variable, and its value is right. */
+static VkResult environment_assign(const struct bf_settings_load *load, const char *prefix,
+                                   uint32_t row, bool *taken)
+{
+    char name[BF_ENV_NAME_LENGTH];
+    const char *value = bf_environment_get(load->environment, bf_table_variable(prefix, row, name));
+    if (!value) {
+        return VK_SUCCESS;
+    }
+    struct bf_setting_input input = {
+        .source = BF_SETTING_ENVIRONMENT, .text = value, .origin = name};
+    VkResult result = bf_table_assign(load, row, &input);
+    *taken = load->settings->sources[row] == BF_SETTING_ENVIRONMENT;
+    return result;
+}
+
 VkResult bf_source_environment(const struct bf_settings_load *load)
 {
     environment_unknown(load);
     for (uint32_t row = 0; row < BF_KEY_COUNT; row++) {
-        char name[BF_ENV_NAME_LENGTH];
-        const char *value =
-            bf_environment_get(load->environment, bf_table_variable(BF_ENV_PREFIX, row, name));
-        if (!value) {
-            value =
-                bf_environment_get(load->environment, bf_table_variable(BF_ENV_SHORT, row, name));
+        bool taken = false;
+        VkResult result = environment_assign(load, BF_ENV_PREFIX, row, &taken);
+        if (result == VK_SUCCESS && !taken) {
+            result = environment_assign(load, BF_ENV_SHORT, row, &taken);
         }
-        if (!value) {
-            continue;
-        }
-        struct bf_setting_input input = {
-            .source = BF_SETTING_ENVIRONMENT, .text = value, .origin = name};
-        VkResult result = bf_table_assign(load, row, &input);
         if (result != VK_SUCCESS) {
             return result;
         }

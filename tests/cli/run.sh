@@ -169,6 +169,7 @@ run 2 run --queues apend -- echo ran; silent out; says err "'append'"; lines err
 run 2 run --queues many -- echo ran; silent out; says err "(native, append)"; lines err 1
 run 2 run --set queues -- echo ran; silent out; lines err 1
 run 2 run --set =x -- echo ran; silent out
+VK_MULTI_ENGINE_TRACE=t run 2 run --set trace= -- echo ran; silent out; says err "'trace='"; lines err 1
 run 2 run --trace; lines err 1
 run 2 run --trace '' echo ran; silent out
 run 2 run --nonsense echo ran; silent out; says err "'--nonsense'"

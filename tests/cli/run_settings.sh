@@ -42,6 +42,8 @@ run; sets WATCHDOG=1000
 # What is wrong in a variable is told of, and counts as not there.
 VK_BELFRY_MULTI_ENGINE_WATCHDOG=never run; sets WATCHDOG=1000; grep -q "'never'" err || fail 'nobody is told'
 VK_MULTI_ENGINE_AT_INTERRUPT=never run; sets AT_INTERRUPT=true; grep -q "'never'" err || fail 'nobody is told'
+export VK_MULTI_ENGINE_WATCHDOG=9 # the other variable, which is right, counts
+VK_BELFRY_MULTI_ENGINE_WATCHDOG=never run; sets WATCHDOG=never; silent; unset VK_MULTI_ENGINE_WATCHDOG
 echo 'belfry_multi_engine.queues = native' >vk_layer_settings.txt
 VK_BELFRY_MULTI_ENGINE_QUEUES=many run; sets QUEUES=append; grep -q "'many'" err || fail 'nobody is told'
 

@@ -99,6 +99,17 @@ TEST(cache_folder_is_the_users)
     loaded_finish(&l);
 }
 
+TEST(wrong_value_hides_no_other)
+{
+    struct loaded l = load(ENVIRONMENT("VK_MULTI_ENGINE_QUEUES_PER_FAMILY=3",
+                                       "VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY=many"));
+    assert_one_line(&l, "VK_BELFRY_MULTI_ENGINE_QUEUES_PER_FAMILY", "'many'", NULL);
+    assert_int_equal(l.settings.queues_per_family, 3);
+    assert_string_equal(bf_settings_origin(&l.settings, BF_KEY_QUEUES_PER_FAMILY),
+                        "VK_MULTI_ENGINE_QUEUES_PER_FAMILY");
+    loaded_finish(&l);
+}
+
 TEST(longer_variable_wins)
 {
     struct loaded l = load(ENVIRONMENT("VK_MULTI_ENGINE_QUEUES_PER_FAMILY=3",
