@@ -28,10 +28,14 @@ void bf_access_stop_locked(struct bf_access *access, const char *why)
     bf_message(BF_MESSAGE_WARNING, "access: the check ends: %s", why);
 }
 
+static void queues_retire(struct bf_access *access);
+
 void bf_access_leave(struct bf_access *access)
 {
     if (access->clocks.failed)
         bf_access_stop_locked(access, "out of memory");
+    if (access->retires && !access->clocks.failed)
+        queues_retire(access);
     bf_lock_release(&access->lock);
 }
 
@@ -471,6 +475,18 @@ struct bf_clock *bf_model_fence_clock(struct bf_access_fence *fence, uint64_t va
     return clock_of_everything(fence->access);
 }
 
+void bf_model_cpu_learn(struct bf_access *access, struct bf_clock *clock)
+{
+    access->cpu = bf_clock_join(&access->clocks, access->cpu, clock);
+    bf_clock_release(&access->clocks, clock);
+    for (struct bf_access_queue *q = access->queues; q; q = q->next) {
+        uint64_t seen = bf_clock_at(access->cpu, q->id);
+        while (q->oldest && q->oldest->packet <= seen)
+            bf_access_group_free(q->oldest);
+        access->retires |= q->removed;
+    }
+}
+
 /* A queue that was removed, and whose last use the CPU has waited for, needs no entry in any clock.
  * Those of its signals that are still in effect become signals that come before everything. */
 static void queue_retire(struct bf_access_queue *queue)
@@ -489,17 +505,14 @@ static void queue_retire(struct bf_access_queue *queue)
     queue_free(queue);
 }
 
-void bf_model_cpu_learn(struct bf_access *access, struct bf_clock *clock)
+static void queues_retire(struct bf_access *access)
 {
-    access->cpu = bf_clock_join(&access->clocks, access->cpu, clock);
-    bf_clock_release(&access->clocks, clock);
     struct bf_access_queue *next;
+    access->retires = false;
     for (struct bf_access_queue *q = access->queues; q; q = next) {
         next = q->next;
-        uint64_t seen = bf_clock_at(access->cpu, q->id);
-        while (q->oldest && q->oldest->packet <= seen)
-            bf_access_group_free(q->oldest);
-        if (q->removed && !q->head && !q->in_runnable && !q->oldest && seen >= q->packet)
+        if (q->removed && !q->head && !q->in_runnable && !q->oldest &&
+            bf_clock_at(access->cpu, q->id) >= q->packet)
             queue_retire(q);
     }
 }

@@ -40,6 +40,7 @@ struct bf_access {
     struct bf_access_fence *fences;
     uint32_t group_count;
     bool forgot;      /* the line of A-3 has been printed */
+    bool retires;     /* queues may be over, which bf_access_leave looks for */
     uint32_t reports; /* lines printed, and reports left out */
     uint32_t unsaid;
 
@@ -56,7 +57,8 @@ struct bf_access {
 
 /* Takes the lock. False: the check is off (or NULL), and the lock isn't held. */
 bool bf_access_enter(struct bf_access *access);
-/* Releases the lock; ends the check if memory has run out. */
+/* Releases the lock; ends the check if memory has run out. Queues that are over are freed only
+ * here, so that nobody's list of queues changes under way. */
 void bf_access_leave(struct bf_access *access);
 /* The lock is held. */
 void bf_access_stop_locked(struct bf_access *access, const char *why);

@@ -429,3 +429,23 @@ WORLD_TEST(test_semaphores_that_others_may_signal)
     submit(w, vk.graphics, vk.timeline, 77, vk.reads, VK_NULL_HANDLE, 0, VK_NULL_HANDLE);
     expect_reports(w, 0);
 }
+
+/* ------------------------------------------------------------------------- Idle and half idle -- */
+
+/* While the check goes through the queues, what it learns may be the end of the one it is at. */
+WORLD_TEST(test_a_queue_that_ends_while_the_device_idles)
+{
+    struct bf_access_fence *c = bf_access_fence_add(w->access, 0);
+    struct bf_access_queue *waits = bf_access_queue_add(w->access, "waits", BF_ACCESS_COPY),
+                           *ends = bf_access_queue_add(w->access, "ends", BF_ACCESS_COPY);
+    bf_access_fence_external(w->b);
+    bf_access_queue_wait(ends, w->a, 1);
+    bf_access_queue_signal(ends, c, 1);
+    bf_access_queue_wait(waits, c, 1);
+    bf_access_queue_signal(waits, w->b, 1);
+    bf_access_queue_remove(ends);
+    bf_access_idle(w->access);
+    bf_access_fence_remove(c);
+    check_calls(w, "copy writes, copy signals a 2, graphics waits a 2, graphics reads");
+    expect_reports(w, 0);
+}
