@@ -142,6 +142,14 @@ void bf_access_idle(struct bf_access *access)
     bf_access_leave(access);
 }
 
+void bf_access_ran(struct bf_access *access)
+{
+    if (!bf_access_enter(access))
+        return;
+    bf_model_ran(access);
+    bf_access_leave(access);
+}
+
 struct bf_access_fence *bf_access_fence_add(struct bf_access *access, uint64_t value)
 {
     if (!bf_access_enter(access))

@@ -142,6 +142,8 @@ VkResult bf_access_queue_uses(struct bf_access_queue *queue, uint32_t count,
 /* The CPU has waited until the queue, or the device, was idle. */
 void bf_access_queue_idle(struct bf_access_queue *queue);
 void bf_access_idle(struct bf_access *access);
+/* The CPU may have waited for anything that can have run; waits that nobody has satisfied stay. */
+void bf_access_ran(struct bf_access *access);
 
 /* ------------------------------------------------------------------------------------ Fences -- */
 

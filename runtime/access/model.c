@@ -674,6 +674,11 @@ void bf_model_idle(struct bf_access *access)
         if (q->head)
             queue_force_waits(q, NULL);
     }
+    bf_model_ran(access);
+}
+
+void bf_model_ran(struct bf_access *access)
+{
     bf_model_cpu_learn(access, clock_of_everything(access));
 }
 

@@ -128,6 +128,8 @@ void bf_model_queue_begin(struct bf_access_queue *queue);
 void bf_model_queue_end(struct bf_access_queue *queue);
 void bf_model_queue_idle(struct bf_access_queue *queue);
 void bf_model_idle(struct bf_access *access);
+/* The CPU comes after everything that has run. */
+void bf_model_ran(struct bf_access *access);
 
 /* Executes the blocks of the command buffers, and those that bfQueueUses declared before. */
 void bf_model_queue_execute_buffers(struct bf_access_queue *queue, uint32_t count,

@@ -57,9 +57,9 @@ static void observe_vkqueue_submit2(struct bf_observer *observer, VkQueue queue,
     bf_access_vkqueue_submit2(access_of(observer), queue, count, infos, fence);
 }
 
-static void observe_idle(struct bf_observer *observer)
+static void observe_ran(struct bf_observer *observer)
 {
-    bf_access_idle(access_of(observer));
+    bf_access_ran(access_of(observer));
 }
 
 static struct bf_observed_queue *observe_queue_add(struct bf_observer *observer, const char *name,
@@ -191,7 +191,7 @@ const struct bf_observer_calls bf_access_observer_calls = {
     .has_stopped = observe_has_stopped,
     .vkqueue_add = observe_vkqueue_add,
     .vkqueue_submit2 = observe_vkqueue_submit2,
-    .idle = observe_idle,
+    .ran = observe_ran,
     .queue_add = observe_queue_add,
     .queue_name = observe_queue_name,
     .queue_remove = observe_queue_remove,

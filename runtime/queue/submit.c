@@ -98,7 +98,7 @@ VkResult bfUnlockVkQueue(BfDevice handle, VkQueue vk_queue)
         bf_watch_unwitnessed(queue->engine);
         atomic_fetch_add(&queue->engine->kept, 1);
         bf_engine_leave(queue->engine, 0);
-        bf_observe_idle(queue->scheduler->observer); /* the program may have waited for the queue */
+        bf_observe_ran(queue->scheduler->observer); /* the program may have waited for the queue */
     } else {
         bf_lock_release(&queue->calls_lock);
     }

@@ -51,8 +51,8 @@ struct bf_observer_calls {
                         VkQueueFlags flags);
     void (*vkqueue_submit2)(struct bf_observer *observer, VkQueue queue, uint32_t count,
                             const VkSubmitInfo2 *infos, VkFence fence);
-    /* The CPU may have waited until the device was idle. */
-    void (*idle)(struct bf_observer *observer);
+    /* The CPU may have waited for anything that can have run. */
+    void (*ran)(struct bf_observer *observer);
 
     /* Command queues. 'flags' as above; the name is copied. */
     struct bf_observed_queue *(*queue_add)(struct bf_observer *observer, const char *name,
@@ -114,10 +114,10 @@ static inline void bf_observe_stop(struct bf_observer *observer, const char *why
         observer->calls->stop(observer, why);
 }
 
-static inline void bf_observe_idle(struct bf_observer *observer)
+static inline void bf_observe_ran(struct bf_observer *observer)
 {
     if (observer)
-        observer->calls->idle(observer);
+        observer->calls->ran(observer);
 }
 
 static inline void bf_observe_vkqueue_add(struct bf_observer *observer, VkQueue queue,

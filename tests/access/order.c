@@ -449,3 +449,23 @@ WORLD_TEST(test_a_queue_that_ends_while_the_device_idles)
     check_calls(w, "copy writes, copy signals a 2, graphics waits a 2, graphics reads");
     expect_reports(w, 0);
 }
+
+/* What the CPU may have waited for unseen: work that is held can't be among it. */
+WORLD_TEST(test_what_has_run_is_over_and_what_is_held_is_not)
+{
+    check_calls(w, "copy writes, graphics waits a 1, graphics reads 2");
+    bf_access_ran(w->access);
+    check_calls(w, "compute writes, compute writes 2");
+    expect_reports(w, 0);
+    check_calls(w, "cpu signals a 1");
+    expect_reports(w, 1);
+}
+
+WORLD_TEST(test_held_work_that_its_own_signals_order)
+{
+    check_calls(w, "graphics waits a 1, graphics reads, copy waits b 1, copy writes, "
+                   "copy signals a 1");
+    bf_access_ran(w->access);
+    check_calls(w, "cpu signals b 1");
+    expect_reports(w, 0);
+}
