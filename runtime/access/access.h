@@ -27,7 +27,9 @@
  *       were declared or recorded, that are unordered, and that the rules want ordered are
  *       reported: once for each resource, pair of queues and rule.
  *  A-3  What is remembered is limited to uses that the CPU has not waited for yet, and to
- *       BF_ACCESS_MAX_USES. Beyond that the oldest uses are forgotten, with one line.
+ *       BF_ACCESS_MAX_USES. Beyond that the oldest uses are forgotten, with one line. Calls are
+ *       remembered until what they wait for is there. If many are held, the waits for fences that
+ *       others may signal count as over.
  *  A-4  Without memory the check ends, with one line; the program goes on as without it.
  *  A-5  The lock is a leaf. Nothing here calls the driver or blocks.
  *
@@ -156,8 +158,9 @@ void bf_access_fence_remove(struct bf_access_fence *fence);
 void bf_access_fence_reference(struct bf_access_fence *fence);
 void bf_access_fence_release(struct bf_access_fence *fence);
 
-/* From now on the fence may also be signalled and waited for where the check doesn't see it: a wait
- * for it comes after everything before it, and the CPU counts as having waited for each of its
+/* From now on the fence may also be signalled and waited for where the check doesn't see it. A wait
+ * for it is satisfied by a signal that the check sees, or once the CPU has seen what follows, and
+ * then comes after everything that has run; the CPU counts as having waited for each of the fence's
  * signals. */
 void bf_access_fence_external(struct bf_access_fence *fence);
 

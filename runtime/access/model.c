@@ -84,6 +84,7 @@ static void free_op(struct bf_access *access, struct bf_access_op *op)
     bf_model_fence_release(op->fence);
     bf_clock_release(&access->clocks, op->call);
     bf_clock_release(&access->clocks, op->clock);
+    access->op_count--;
     free(op);
 }
 
@@ -403,8 +404,8 @@ void bf_model_fence_remove(struct bf_access_fence *fence)
 void bf_model_fence_external(struct bf_access_fence *fence)
 {
     fence->external = true;
-    settle_all(fence);
-    queues_run(fence->access);
+    for (uint32_t i = 0; i < fence->signal_count; i++)
+        bf_model_cpu_learn(fence->access, bf_clock_reference(fence->signals[i].clock));
 }
 
 void bf_model_fence_signal(struct bf_access_fence *fence, uint64_t value)
@@ -419,6 +420,15 @@ void bf_model_fence_signal(struct bf_access_fence *fence, uint64_t value)
 
 /* ------------------------------------------------------------------------------ What is seen -- */
 
+static void wait_force(struct bf_access_op *op, struct bf_clock *clock)
+{
+    struct bf_access_op **link = &op->fence->waiters;
+    while (*link != op)
+        link = &(*link)->next_waiter;
+    *link = op->next_waiter;
+    op_settle(op, clock);
+}
+
 /* The program has seen a value that the model can't explain: somebody else has signalled. So all
  * that the queue waits for, up to the operation, counts as satisfied, after everything that has
  * run. */
@@ -427,13 +437,8 @@ static void queue_force_waits(struct bf_access_queue *queue, const struct bf_acc
     struct bf_access *access = queue->access;
     struct bf_clock *clock = clock_of_everything(access);
     for (struct bf_access_op *op = queue->head; op; op = op->next) {
-        if (op->kind == BF_ACCESS_OP_WAIT && !op->settled) {
-            struct bf_access_op **link = &op->fence->waiters;
-            while (*link != op)
-                link = &(*link)->next_waiter;
-            *link = op->next_waiter;
-            op_settle(op, clock);
-        }
+        if (op->kind == BF_ACCESS_OP_WAIT && !op->settled)
+            wait_force(op, clock);
         if (op == last)
             break;
     }
@@ -457,12 +462,37 @@ static struct bf_access_op *find_signal(struct bf_access_fence *fence, uint64_t 
     return first;
 }
 
+/* The CPU has seen a value of an external fence. If a signal of the program's explains it that only
+ * external waits hold back, those are over. Other waits are not: it may be another one's signal. */
+static void external_see(struct bf_access_fence *fence, uint64_t value, enum bf_access_match match)
+{
+    struct bf_access *access = fence->access;
+    struct bf_clock *clock = NULL;
+    bool explained = wait_arm(fence, value, match, &clock);
+    bf_clock_release(&access->clocks, clock);
+    struct bf_access_op *signal = explained ? NULL : find_signal(fence, value, match);
+    if (!signal)
+        return;
+    clock = clock_of_everything(access);
+    for (struct bf_access_op *op = signal->queue->head; op != signal; op = op->next) {
+        if (op->kind != BF_ACCESS_OP_WAIT || op->settled)
+            continue;
+        if (!op->fence->external)
+            break;
+        wait_force(op, clock);
+    }
+    bf_clock_release(&access->clocks, clock);
+    queues_run(access);
+}
+
 struct bf_clock *bf_model_fence_clock(struct bf_access_fence *fence, uint64_t value,
                                       enum bf_access_match match)
 {
     struct bf_clock *clock;
-    if (fence->external)
+    if (fence->external) {
+        external_see(fence, value, match);
         return clock_of_everything(fence->access);
+    }
     if (fence->removed) /* its removal may be what the CPU has seen */
         return bf_clock_reference(fence->access->cpu);
     if (wait_arm(fence, value, match, &clock))
@@ -569,6 +599,17 @@ void bf_model_queue_remove(struct bf_access_queue *queue)
     bf_model_cpu_learn(queue->access, NULL);
 }
 
+/* others have signalled, and the CPU has seen nothing that tells. */
+static void external_waits_end(struct bf_access *access)
+{
+    struct bf_clock *everything = clock_of_everything(access);
+    for (struct bf_access_fence *f = access->fences; f; f = f->next) {
+        while (f->external && f->waiters)
+            wait_force(f->waiters, everything);
+    }
+    bf_clock_release(&access->clocks, everything);
+}
+
 static struct bf_access_op *op_append(struct bf_access_queue *queue, enum bf_access_op_kind kind,
                                       struct bf_access_fence *fence, uint64_t value,
                                       uint32_t block_count)
@@ -581,6 +622,8 @@ static struct bf_access_op *op_append(struct bf_access_queue *queue, enum bf_acc
     }
     if (!queue->in_batch)
         queue->packet++;
+    if (++access->op_count > BF_ACCESS_MAX_HELD)
+        external_waits_end(access);
     op->queue = queue;
     op->kind = kind;
     op->number = ++access->last_op;
@@ -635,8 +678,7 @@ void bf_model_queue_wait(struct bf_access_queue *queue, struct bf_access_fence *
     if (!op)
         return;
     struct bf_clock *clock = NULL;
-    if (!fence || fence->external || fence->removed ||
-        wait_arm(fence, value, BF_ACCESS_AT_LEAST, &clock)) {
+    if (!fence || fence->removed || wait_arm(fence, value, BF_ACCESS_AT_LEAST, &clock)) {
         op_settle(op, clock);
         bf_clock_release(&queue->access->clocks, clock);
     } else {

@@ -35,6 +35,7 @@ struct bf_access {
     uint64_t cpu_time;    /* how many signals it has made */
     uint32_t last_queue;
     uint64_t last_op;
+    uint32_t op_count; /* calls that have not run */
     struct bf_access_queue *queues;
     struct bf_access_queue *runnable;
     struct bf_access_fence *fences;
@@ -157,6 +158,9 @@ struct bf_access_fence {
     uint32_t prune_at;            /* number of signals at which those without effect are removed */
     struct bf_access_op *waiters; /* armed, not settled */
 };
+
+/* How many calls wait for signals, before those of fences that others may signal count as made. */
+#define BF_ACCESS_MAX_HELD 65536
 
 /* How many signals are remembered for one fence. */
 #define BF_ACCESS_MAX_SIGNALS 4096

@@ -152,7 +152,7 @@ static void wait_semaphore(struct bf_access_queue *queue, VkSemaphore handle, ui
 {
     struct bf_access *access = queue->access;
     struct semaphore *sem = bf_map_find(&access->semaphores, (uint64_t)handle);
-    bool seen = sem && !sem->external && sem->fence;
+    bool seen = sem && sem->fence && (sem->timeline || !sem->external);
     bf_model_queue_wait(queue, seen ? sem->fence : NULL, seen && !sem->timeline ? 1 : value);
     if (sem && !sem->timeline) {
         bf_model_fence_release(sem->fence);

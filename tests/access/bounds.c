@@ -108,6 +108,23 @@ CHECK_TEST(test_signals_have_a_bound)
     assert_int_equal(check->count, 0);
 }
 
+/* Somebody else signals, and the CPU sees nothing of it. */
+CHECK_TEST(test_held_calls_have_a_bound)
+{
+    struct bf_access_queue *a = bf_access_queue_add(check->access, "a", BF_ACCESS_COPY),
+                           *b = bf_access_queue_add(check->access, "b", BF_ACCESS_COPY);
+    struct bf_access_fence *fence = bf_access_fence_add(check->access, 0);
+    bf_access_fence_external(fence);
+    check_use(b, 0, 0, 64, true);
+    for (uint64_t value = 1; value <= BF_ACCESS_MAX_HELD; value++) {
+        bf_access_queue_wait(a, fence, value);
+        bf_access_queue_execute(a, 0, NULL);
+        assert_true(check->access->op_count <= BF_ACCESS_MAX_HELD + 1);
+    }
+    check_use(a, 0, 0, 64, true);
+    assert_int_equal(check->count, 0);
+}
+
 /* Queues that come and go leave nothing in any clock. */
 CHECK_TEST(test_queues_that_come_and_go)
 {

@@ -149,7 +149,7 @@ WORLD_TEST(test_an_external_fence_counts_as_after_everything)
     check_use(w->copy, 1, 0, 64, true);
     bf_access_queue_wait(w->graphics, w->a, 1); /* armed before */
     bf_access_fence_external(w->a);
-    check_calls(w, "graphics reads, graphics waits a 9, graphics reads");
+    check_calls(w, "graphics reads, graphics waits a 9, graphics reads, cpu signals a 9");
     expect_reports(w, 0);
     check_use(w->compute, 1, 0, 64, true); /* the graphics queue has come this far */
     expect_reports(w, 2);
@@ -430,7 +430,16 @@ WORLD_TEST(test_semaphores_that_others_may_signal)
     expect_reports(w, 0);
 }
 
-/* ------------------------------------------------------------------------- Idle and half idle -- */
+WORLD_TEST(test_a_shared_semaphore_waited_for_before_its_signal)
+{
+    struct vk vk = make_vk(w);
+    bf_access_semaphore_external(w->access, vk.timeline);
+    submit(w, vk.graphics, vk.timeline, 1, vk.reads, VK_NULL_HANDLE, 0, VK_NULL_HANDLE);
+    submit(w, vk.copy, VK_NULL_HANDLE, 0, vk.writes, vk.timeline, 1, VK_NULL_HANDLE);
+    expect_reports(w, 0);
+}
+
+/* ------------------------------------------------------------------------ Idle and half idle -- */
 
 /* While the check goes through the queues, what it learns may be the end of the one it is at. */
 WORLD_TEST(test_a_queue_that_ends_while_the_device_idles)
@@ -467,5 +476,63 @@ WORLD_TEST(test_held_work_that_its_own_signals_order)
                    "copy signals a 1");
     bf_access_ran(w->access);
     check_calls(w, "cpu signals b 1");
+    expect_reports(w, 0);
+}
+
+/* ----------------------------------------------------------------- Fences that others signal -- */
+
+WORLD_TEST(test_an_external_wait_before_the_signal_of_a_queue)
+{
+    bf_access_fence_external(w->a);
+    check_calls(w, "graphics waits a 1, graphics reads, copy writes, copy signals a 1");
+    expect_reports(w, 0);
+    check_calls(w, "compute writes"); /* all three have run */
+    expect_reports(w, 1);
+}
+
+WORLD_TEST(test_a_wait_that_was_called_before_the_export)
+{
+    check_calls(w, "graphics waits a 1, graphics reads");
+    bf_access_fence_external(w->a);
+    check_calls(w, "copy writes, copy signals a 1");
+    expect_reports(w, 0);
+}
+
+/* Somebody else has signalled, as the CPU sees by what came after. */
+WORLD_TEST(test_a_signal_behind_an_external_wait_is_seen)
+{
+    check_calls(w, "copy writes");
+    bf_access_fence_external(w->a);
+    check_calls(w, "graphics waits a 1, graphics reads, graphics signals b 1, cpu waits b 1");
+    expect_reports(w, 0);
+    check_calls(w, "compute writes"); /* the wait comes after the copy queue's write */
+    expect_reports(w, 0);
+}
+
+/* Both are external: what is behind the wait has run when its signal is seen. */
+WORLD_TEST(test_an_external_signal_behind_an_external_wait_is_seen)
+{
+    bf_access_fence_external(w->a);
+    bf_access_fence_external(w->b);
+    check_calls(w, "graphics waits a 1, graphics reads, graphics signals b 1, cpu waits b 1, "
+                   "compute writes, copy writes 2, graphics reads 2");
+    expect_reports(w, 1); /* of buffer 2: the graphics queue isn't held any more */
+}
+
+/* ... but another one's wait isn't over because somebody has signalled the fence. */
+WORLD_TEST(test_an_external_fence_is_seen_while_its_signal_is_held)
+{
+    bf_access_fence_external(w->b);
+    check_calls(w, "graphics waits a 1, graphics reads, graphics signals b 1, cpu waits b 1, "
+                   "copy writes, copy signals a 1");
+    expect_reports(w, 0);
+}
+
+/* What was signalled before the export may have been seen unnoticed, too. */
+WORLD_TEST(test_a_signal_before_the_export)
+{
+    check_calls(w, "copy writes, copy signals a 1");
+    bf_access_fence_external(w->a);
+    check_calls(w, "graphics reads");
     expect_reports(w, 0);
 }
