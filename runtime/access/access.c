@@ -193,6 +193,14 @@ void bf_access_fence_external(struct bf_access_fence *fence)
     bf_access_leave(fence->access);
 }
 
+void bf_access_fence_mapped(struct bf_access_fence *fence)
+{
+    if (!bf_access_enter(of_fence(fence)))
+        return;
+    bf_model_fence_mapped(fence);
+    bf_access_leave(fence->access);
+}
+
 void bf_access_fence_signal(struct bf_access_fence *fence, uint64_t value)
 {
     if (!bf_access_enter(of_fence(fence)))

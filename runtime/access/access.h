@@ -164,6 +164,10 @@ void bf_access_fence_release(struct bf_access_fence *fence);
  * signals. */
 void bf_access_fence_external(struct bf_access_fence *fence);
 
+/* From now on the CPU may read the fence's value in memory: it counts as having waited for each of
+ * the fence's signals once that has run. */
+void bf_access_fence_mapped(struct bf_access_fence *fence);
+
 /* The CPU signals the fence. To be called before the value can be seen. */
 void bf_access_fence_signal(struct bf_access_fence *fence, uint64_t value);
 

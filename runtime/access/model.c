@@ -193,7 +193,7 @@ static void op_run(struct bf_access_queue *queue, struct bf_access_op *op)
                 bf_clock_advance(pool, bf_clock_reference(queue->clock), queue->id, op->packet),
         };
         signal_apply(op->fence, &signal);
-        if (op->fence->external)
+        if (op->fence->mapped)
             bf_model_cpu_learn(access, bf_clock_reference(signal.clock));
         bf_clock_release(pool, signal.clock);
         break;
@@ -404,6 +404,12 @@ void bf_model_fence_remove(struct bf_access_fence *fence)
 void bf_model_fence_external(struct bf_access_fence *fence)
 {
     fence->external = true;
+    bf_model_fence_mapped(fence);
+}
+
+void bf_model_fence_mapped(struct bf_access_fence *fence)
+{
+    fence->mapped = true;
     for (uint32_t i = 0; i < fence->signal_count; i++)
         bf_model_cpu_learn(fence->access, bf_clock_reference(fence->signals[i].clock));
 }

@@ -153,6 +153,7 @@ struct bf_access_fence {
     uint32_t references; /* of handles and of calls that have not run */
     uint32_t handles;    /* an imported fence has two, its own and the semaphore's */
     bool removed, external;
+    bool mapped;                      /* the CPU may have seen each signal that has run */
     struct bf_access_signal *signals; /* the signals that have run, in that order */
     uint32_t signal_count, signal_room;
     uint32_t prune_at;            /* number of signals at which those without effect are removed */
@@ -170,6 +171,7 @@ void bf_model_fence_reference(struct bf_access_fence *fence);
 void bf_model_fence_release(struct bf_access_fence *fence); /* NULL is allowed */
 void bf_model_fence_remove(struct bf_access_fence *fence);
 void bf_model_fence_external(struct bf_access_fence *fence);
+void bf_model_fence_mapped(struct bf_access_fence *fence);
 void bf_model_fence_signal(struct bf_access_fence *fence, uint64_t value);
 
 enum bf_access_match {

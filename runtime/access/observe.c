@@ -143,6 +143,11 @@ static void observe_fence_external(struct bf_observed_fence *fence)
     bf_access_fence_external(access_fence_of(fence));
 }
 
+static void observe_fence_mapped(struct bf_observed_fence *fence)
+{
+    bf_access_fence_mapped(access_fence_of(fence));
+}
+
 static void observe_fence_signal(struct bf_observed_fence *fence, uint64_t value)
 {
     bf_access_fence_signal(access_fence_of(fence), value);
@@ -207,6 +212,7 @@ const struct bf_observer_calls bf_access_observer_calls = {
     .fence_reference = observe_fence_reference,
     .fence_release = observe_fence_release,
     .fence_external = observe_fence_external,
+    .fence_mapped = observe_fence_mapped,
     .fence_signal = observe_fence_signal,
     .fence_reached = observe_fence_reached,
     .fence_read = observe_fence_read,

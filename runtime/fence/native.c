@@ -322,6 +322,7 @@ VkResult bfGetNativeFenceMapping(BfFence handle, BfNativeFenceMapping *mapping)
         bf_message(BF_MESSAGE_ERROR, "bfGetNativeFenceMapping: the fence is not native");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
+    bf_observe_fence_mapped(fence->observed);
     const struct bf_value_memory *current = &fence->native->current;
     const struct bf_buffer *buffer = &current->pages->buffer;
     *mapping = (BfNativeFenceMapping){

@@ -81,6 +81,8 @@ struct bf_observer_calls {
     void (*fence_release)(struct bf_observed_fence *fence);
     /* From now on others may signal it and wait for it, unobserved. */
     void (*fence_external)(struct bf_observed_fence *fence);
+    /* From now on the CPU may read its value unobserved. */
+    void (*fence_mapped)(struct bf_observed_fence *fence);
     void (*fence_signal)(struct bf_observed_fence *fence, uint64_t value); /* by the CPU */
     /* The CPU has waited until the fence reached the value; the CPU has read exactly this value. */
     void (*fence_reached)(struct bf_observed_fence *fence, uint64_t value);
@@ -202,6 +204,12 @@ static inline void bf_observe_fence_external(struct bf_observed_fence *fence)
 {
     if (fence)
         fence->calls->fence_external(fence);
+}
+
+static inline void bf_observe_fence_mapped(struct bf_observed_fence *fence)
+{
+    if (fence)
+        fence->calls->fence_mapped(fence);
 }
 
 static inline void bf_observe_fence_signal(struct bf_observed_fence *fence, uint64_t value)

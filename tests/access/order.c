@@ -536,3 +536,14 @@ WORLD_TEST(test_a_signal_before_the_export)
     check_calls(w, "graphics reads");
     expect_reports(w, 0);
 }
+
+/* The program may read the fence's memory, but nobody else signals it. */
+WORLD_TEST(test_a_fence_whose_memory_is_mapped)
+{
+    check_calls(w, "copy writes, copy signals a 1");
+    bf_access_fence_mapped(w->a);
+    check_calls(w, "graphics reads, copy writes 2, copy signals a 2, graphics reads 2");
+    expect_reports(w, 0);
+    check_calls(w, "copy writes 3, graphics waits a 2, graphics reads 3");
+    expect_reports(w, 1);
+}

@@ -4,6 +4,7 @@
 #include "doorbell/user_mode.h"
 
 #include <belfry/native_fence.h>
+#include <sched.h>
 
 #include "support/lines.h"
 
@@ -119,4 +120,38 @@ TEST_WITH(a_shared_fence_is_waited_for_before_its_signal, attach, detach)
     await_idle(writer);
     expect(0);
     bfDestroyFence(shared);
+}
+
+/* "Who has read it there may use the data that the value stands for" (native_fence.h). */
+TEST_WITH(the_word_of_a_native_fence_may_have_been_read, attach, detach)
+{
+    const BfNativeFenceCreateInfo info = {BF_TYPE(NATIVE_FENCE_CREATE_INFO)};
+    BfNativeFenceMapping mapping = {BF_TYPE(NATIVE_FENCE_MAPPING)};
+    BfFence native;
+    assert_success(bfCreateNativeFence(f.bf, &info, &native));
+    assert_success(bfGetNativeFenceMapping(native, &mapping));
+    assert_non_null(mapping.pCurrentValue);
+    use(writer, true);
+    assert_success(bfQueueSignal(writer, native, 1));
+    while (*mapping.pCurrentValue < 1)
+        sched_yield();
+    use(reader, false);
+    await_idle(reader);
+    await_idle(writer);
+    expect(0);
+    bfDestroyFence(native);
+}
+
+TEST_WITH(a_native_fence_that_nobody_has_mapped_tells_nothing, attach, detach)
+{
+    const BfNativeFenceCreateInfo info = {BF_TYPE(NATIVE_FENCE_CREATE_INFO)};
+    BfFence native;
+    assert_success(bfCreateNativeFence(f.bf, &info, &native));
+    use(writer, true);
+    assert_success(bfQueueSignal(writer, native, 1));
+    use(reader, false);
+    await_idle(reader);
+    await_idle(writer);
+    expect(1);
+    bfDestroyFence(native);
 }
