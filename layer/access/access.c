@@ -284,9 +284,13 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkDestroyFramebuffer(VkDevice device,
     d->vk.vkDestroyFramebuffer(device, framebuffer, allocator);
 }
 
-bool layer_layout_is_read_only(VkImageLayout layout)
+bool layer_layout_is_read_only(VkImageLayout layout, VkImageAspectFlags aspects)
 {
     switch ((int)layout) {
+    case VK_IMAGE_LAYOUT_DEPTH_READ_ONLY_STENCIL_ATTACHMENT_OPTIMAL:
+        return aspects == VK_IMAGE_ASPECT_DEPTH_BIT;
+    case VK_IMAGE_LAYOUT_DEPTH_ATTACHMENT_STENCIL_READ_ONLY_OPTIMAL:
+        return aspects == VK_IMAGE_ASPECT_STENCIL_BIT;
     case VK_IMAGE_LAYOUT_DEPTH_STENCIL_READ_ONLY_OPTIMAL:
     case VK_IMAGE_LAYOUT_DEPTH_READ_ONLY_OPTIMAL:
     case VK_IMAGE_LAYOUT_STENCIL_READ_ONLY_OPTIMAL:
@@ -318,7 +322,7 @@ static void attachment_load(struct layer_attachment *a, VkAttachmentLoadOp op)
             if (n >= pass->count)                                                                  \
                 continue;                                                                          \
             used[n] = true;                                                                        \
-            if (writes && !layer_layout_is_read_only(references[i].layout))                        \
+            if (writes && !layer_layout_is_read_only(references[i].layout, 0))                     \
                 pass->attachments[n].writes = true;                                                \
             if (!writes)                                                                           \
                 pass->attachments[n].reads = true;                                                 \

@@ -96,7 +96,7 @@ void layer_record_image(struct layer_device *d, VkCommandBuffer buffer, VkImage 
 void layer_access_pools_finish(struct layer_access *access);
 
 /* access.c. Is it a layout in which an attachment isn't written? */
-bool layer_layout_is_read_only(VkImageLayout layout);
+bool layer_layout_is_read_only(VkImageLayout layout, VkImageAspectFlags aspects);
 
 /* format.c. The size of a format's texel block, for one aspect. False: it isn't known. */
 bool layer_format_block(VkFormat format, VkImageAspectFlags aspect, uint32_t *bytes,

@@ -383,8 +383,11 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkCmdBeginRenderPass2(VkCommandBuffer bu
     d->vk.vkCmdBeginRenderPass2(buffer, info, subpass);
 }
 
+/* The view of a depth attachment may have stencil, too, which isn't touched; and the other way
+ * round. */
 static void begin_attachment(struct layer_device *d, VkCommandBuffer buffer,
-                             const VkRenderingAttachmentInfo *a, const VkRect2D *rect)
+                             const VkRenderingAttachmentInfo *a, VkImageAspectFlags aspects,
+                             const VkRect2D *rect)
 {
     const char *what = "vkCmdBeginRendering";
     const struct layer_view *view =
@@ -392,11 +395,12 @@ static void begin_attachment(struct layer_device *d, VkCommandBuffer buffer,
     if (!view)
         return;
     struct bf_access_area area = view_clip(view, rect);
+    area.aspects &= aspects;
     bool loads = a->loadOp == VK_ATTACHMENT_LOAD_OP_LOAD,
          keeps = loads || a->loadOp == VK_ATTACHMENT_LOAD_OP_NONE_EXT;
     if (loads)
         layer_record_image(d, buffer, view->image, a->imageLayout, &area, BF_ACCESS_READ, what);
-    if (!keeps || !layer_layout_is_read_only(a->imageLayout))
+    if (!keeps || !layer_layout_is_read_only(a->imageLayout, aspects))
         layer_record_image(d, buffer, view->image, a->imageLayout, &area, BF_ACCESS_WRITE, what);
     const struct layer_view *resolved =
         a->resolveMode && a->resolveImageView
@@ -404,6 +408,7 @@ static void begin_attachment(struct layer_device *d, VkCommandBuffer buffer,
             : NULL;
     if (resolved) {
         area = view_clip(resolved, rect);
+        area.aspects &= aspects;
         layer_record_image(d, buffer, resolved->image, a->resolveImageLayout, &area,
                            BF_ACCESS_WRITE, what);
     }
@@ -415,9 +420,11 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkCmdBeginRendering(VkCommandBuffer buff
     struct layer_device *d = layer_device_of(buffer);
     if (layer_uses_of(d, buffer)) {
         for (uint32_t i = 0; i < info->colorAttachmentCount; i++)
-            begin_attachment(d, buffer, &info->pColorAttachments[i], &info->renderArea);
-        begin_attachment(d, buffer, info->pDepthAttachment, &info->renderArea);
-        begin_attachment(d, buffer, info->pStencilAttachment, &info->renderArea);
+            begin_attachment(d, buffer, &info->pColorAttachments[i], ~0u, &info->renderArea);
+        begin_attachment(d, buffer, info->pDepthAttachment, VK_IMAGE_ASPECT_DEPTH_BIT,
+                         &info->renderArea);
+        begin_attachment(d, buffer, info->pStencilAttachment, VK_IMAGE_ASPECT_STENCIL_BIT,
+                         &info->renderArea);
     }
     layer_rendering_begins(d, info);
     d->vk.vkCmdBeginRendering(buffer, info);

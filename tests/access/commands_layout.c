@@ -204,6 +204,54 @@ TEST(test_dynamic_rendering)
     EXPECT(sampling(VOLUME, 0, 0, 6), rendering_slices, "writes mip level 0");
 }
 
+static void read_aspect(VkCommandBuffer buffer, VkImageAspectFlags aspect)
+{
+    const VkBufferImageCopy region = {.imageSubresource = {aspect, 0, 1, 1},
+                                      .imageExtent = {64, 64, 1}};
+    FAKE_CALL(vkCmdCopyImageToBuffer, buffer, used.images[DEPTH_STENCIL], VK_IMAGE_LAYOUT_GENERAL,
+              used.scratch, 1, &region);
+}
+RECORDER(read_depth, read_aspect(buffer, VK_IMAGE_ASPECT_DEPTH_BIT))
+RECORDER(read_stencil, read_aspect(buffer, VK_IMAGE_ASPECT_STENCIL_BIT))
+
+/* Of a view of both. */
+static bool render_depth, render_stencil;
+static void rendering_aspects(VkCommandBuffer buffer)
+{
+    const VkRenderingAttachmentInfo attachment = {
+        .imageView = make_view(DEPTH_STENCIL, 0, 1, 1, VK_IMAGE_VIEW_TYPE_2D),
+        .imageLayout = rendering_layout,
+        .loadOp = rendering_load};
+    const VkRenderingInfo info = {.renderArea = {{8, 8}, {16, 16}},
+                                  .layerCount = 1,
+                                  .pDepthAttachment = render_depth ? &attachment : NULL,
+                                  .pStencilAttachment = render_stencil ? &attachment : NULL};
+    CALL2(vkCmdBeginRendering)(buffer, &info);
+}
+
+TEST(test_dynamic_rendering_of_one_aspect)
+{
+    rendering_layout = VK_IMAGE_LAYOUT_GENERAL;
+    rendering_load = VK_ATTACHMENT_LOAD_OP_CLEAR;
+    render_depth = true;
+    render_stencil = false;
+    EXPECT(read_depth, rendering_aspects, "writes mip level 0, layer 1");
+    EXPECT(read_stencil, rendering_aspects, NULL);
+    render_depth = false;
+    render_stencil = true;
+    EXPECT(read_depth, rendering_aspects, NULL);
+    EXPECT(read_stencil, rendering_aspects, "writes mip level 0, layer 1");
+    /* One aspect is only read. */
+    render_depth = true;
+    rendering_load = VK_ATTACHMENT_LOAD_OP_LOAD;
+    rendering_layout = VK_IMAGE_LAYOUT_DEPTH_READ_ONLY_STENCIL_ATTACHMENT_OPTIMAL;
+    EXPECT(read_depth, rendering_aspects, NULL);
+    EXPECT(read_stencil, rendering_aspects, "writes mip level 0, layer 1");
+    rendering_layout = VK_IMAGE_LAYOUT_DEPTH_ATTACHMENT_STENCIL_READ_ONLY_OPTIMAL;
+    EXPECT(read_depth, rendering_aspects, "writes mip level 0, layer 1");
+    EXPECT(read_stencil, rendering_aspects, NULL);
+}
+
 /* ------------------------------------------------------------------------ Barriers and layouts */
 
 static VkImageLayout barrier_old, barrier_new;
