@@ -218,6 +218,27 @@ void bf_access_record_steps(struct bf_access_recording *recording, VkBuffer buff
                                what);
 }
 
+/* Has an image of this format planes? (Of some that have none, too: no one names their planes.) */
+static bool format_is_planar(VkFormat format)
+{
+    return (format >= VK_FORMAT_G8_B8_R8_3PLANE_420_UNORM &&
+            format <= VK_FORMAT_G16_B16_R16_3PLANE_444_UNORM) ||
+           (format >= VK_FORMAT_G8_B8R8_2PLANE_444_UNORM &&
+            format <= VK_FORMAT_G16_B16R16_2PLANE_444_UNORM);
+}
+
+/* The aspect COLOR of a planar image stands for all its planes. */
+static struct bf_access_area area_with_planes(const struct bf_access_resource *resource,
+                                              const struct bf_access_area *area)
+{
+    struct bf_access_area whole = *area;
+    if ((area->aspects & VK_IMAGE_ASPECT_COLOR_BIT) && resource->known &&
+        format_is_planar(resource->info.format))
+        whole.aspects |=
+            VK_IMAGE_ASPECT_PLANE_0_BIT | VK_IMAGE_ASPECT_PLANE_1_BIT | VK_IMAGE_ASPECT_PLANE_2_BIT;
+    return whole;
+}
+
 void bf_access_record_area(struct bf_access_recording *recording, VkImage image,
                            const struct bf_access_area *area, enum bf_access_use use,
                            const char *what)
@@ -226,8 +247,9 @@ void bf_access_record_area(struct bf_access_recording *recording, VkImage image,
         return;
     struct bf_access_resource *resource = recording_find(recording, true, (uint64_t)image);
     if (resource)
-        recording_add_use(recording, resource, use,
-                          (struct bf_access_region){.what = what, .area = *area});
+        recording_add_use(
+            recording, resource, use,
+            (struct bf_access_region){.what = what, .area = area_with_planes(resource, area)});
 }
 
 void bf_access_record_transition(struct bf_access_recording *recording, VkImage image,
@@ -239,14 +261,15 @@ void bf_access_record_transition(struct bf_access_recording *recording, VkImage 
     struct bf_access_resource *resource = recording_find(recording, true, (uint64_t)image);
     if (!resource)
         return;
-    struct bf_access_transition t = {resource, *area, before, after, what};
+    struct bf_access_transition t = {resource, area_with_planes(resource, area), before, after,
+                                     what};
     /* Repeated transitions of one command are recorded once. */
     struct bf_access_transition *last =
         recording->transition_count ? &recording->transitions[recording->transition_count - 1]
                                     : NULL;
     bool same = last && last->resource == resource && last->before == before &&
                 last->after == after && before == after &&
-                memcmp(&last->area, area, sizeof(*area)) == 0;
+                memcmp(&last->area, &t.area, sizeof(t.area)) == 0;
     if (same || !array_reserve((void **)&recording->transitions, recording->transition_count,
                                &recording->transition_room, sizeof(*recording->transitions))) {
         bf_access_resource_release(resource);

@@ -426,3 +426,57 @@ TEST(test_layouts_across_type_classes)
     rendering_layout = VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL;
     EXPECT_STATE(upload_first, rendering, "(vkCmdBeginRendering)");
 }
+
+/* ------------------------------------------------------------------------------ Planar images */
+
+/* Barriers of an image whose planes share memory have the aspect COLOR, copies that of a plane. */
+static void planar_barrier(VkCommandBuffer buffer, VkImageLayout from, VkImageLayout to)
+{
+    const VkImageMemoryBarrier barrier = {VK_TYPE(IMAGE_MEMORY_BARRIER),
+                                          .oldLayout = from,
+                                          .newLayout = to,
+                                          .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+                                          .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+                                          .image = used.images[PLANAR],
+                                          .subresourceRange = {COLOR, 0, 1, 0, 1}};
+    FAKE_CALL(vkCmdPipelineBarrier, buffer, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
+              VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, NULL, 0, NULL, 1, &barrier);
+}
+
+static void planar_upload(VkCommandBuffer buffer)
+{
+    const VkBufferImageCopy region = {.imageSubresource = {VK_IMAGE_ASPECT_PLANE_1_BIT, 0, 0, 1},
+                                      .imageExtent = {4, 4, 1}};
+    FAKE_CALL(vkCmdCopyBufferToImage, buffer, used.scratch, used.images[PLANAR],
+              VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, 1, &region);
+}
+
+static void planar_to_common(VkCommandBuffer buffer)
+{
+    planar_upload(buffer);
+    planar_barrier(buffer, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, VK_IMAGE_LAYOUT_GENERAL);
+}
+
+static void planar_from_common(VkCommandBuffer buffer)
+{
+    planar_barrier(buffer, VK_IMAGE_LAYOUT_GENERAL, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL);
+    planar_upload(buffer);
+}
+
+static void planar_read(VkCommandBuffer buffer)
+{
+    const VkBufferImageCopy region = {.imageSubresource = {VK_IMAGE_ASPECT_PLANE_1_BIT, 0, 0, 1},
+                                      .imageExtent = {4, 4, 1}};
+    FAKE_CALL(vkCmdCopyImageToBuffer, buffer, used.images[PLANAR], VK_IMAGE_LAYOUT_GENERAL,
+              used.scratch, 1, &region);
+}
+RECORDER(planar_transition,
+         planar_barrier(buffer, VK_IMAGE_LAYOUT_GENERAL, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL))
+
+TEST(test_barriers_of_all_planes)
+{
+    EXPECT_STATE(planar_to_common, planar_from_common, NULL);
+    EXPECT_STATE(planar_to_common, planar_upload, NULL);
+    EXPECT_STATE(planar_upload, planar_upload, "in COPY_DEST in packet 1");
+    EXPECT(planar_read, planar_transition, "writes mip level 0");
+}
