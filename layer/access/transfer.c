@@ -153,13 +153,42 @@ VKAPI_ATTR void VKAPI_CALL layer_access_vkCmdCopyBuffer2(VkCommandBuffer buffer,
     d->vk.vkCmdCopyBuffer2(buffer, info);
 }
 
+/* The block of an image's format; a texel where none is known. */
+static void image_block(struct layer_device *d, VkImage image, VkImageAspectFlags aspect,
+                        uint32_t block[2])
+{
+    struct bf_access_image_info info;
+    uint32_t bytes;
+    if (!bf_access_image_get(d->access->check, image, &info) ||
+        !layer_format_block(info.format, aspect, &bytes, block))
+        block[0] = block[1] = 1;
+}
+
+/* The extent of a copy, which is in texels of the source, in those of the destination: a block
+ * becomes a block. */
+static VkExtent3D extent_in_destination(struct layer_device *d, VkImage src,
+                                        const VkImageSubresourceLayers *from, VkImage dst,
+                                        const VkImageSubresourceLayers *to, VkExtent3D extent)
+{
+    uint32_t read[2], written[2];
+    image_block(d, src, from->aspectMask, read);
+    image_block(d, dst, to->aspectMask, written);
+    if (read[0] == written[0] && read[1] == written[1])
+        return extent;
+    return (VkExtent3D){(extent.width + read[0] - 1) / read[0] * written[0],
+                        (extent.height + read[1] - 1) / read[1] * written[1], extent.depth};
+}
+
 /* Records a copy or a resolve from image to image. */
 #define USE_IMAGES(d, buffer, src, src_layout, dst, dst_layout, count, regions, what)              \
     for (uint32_t i = 0; i < (count); i++) {                                                       \
         use_extent(d, buffer, src, src_layout, &(regions)[i].srcSubresource,                       \
                    (regions)[i].srcOffset, (regions)[i].extent, BF_ACCESS_READ, what);             \
         use_extent(d, buffer, dst, dst_layout, &(regions)[i].dstSubresource,                       \
-                   (regions)[i].dstOffset, (regions)[i].extent, BF_ACCESS_WRITE, what);            \
+                   (regions)[i].dstOffset,                                                         \
+                   extent_in_destination(d, src, &(regions)[i].srcSubresource, dst,                \
+                                         &(regions)[i].dstSubresource, (regions)[i].extent),       \
+                   BF_ACCESS_WRITE, what);                                                         \
     }
 
 VKAPI_ATTR void VKAPI_CALL layer_access_vkCmdCopyImage(VkCommandBuffer buffer, VkImage src,

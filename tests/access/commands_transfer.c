@@ -405,3 +405,47 @@ TEST(test_recording_anew)
     close_world();
     EXPECT(writing(0, 64), nothing, NULL);
 }
+
+/* ------------------------------------------------------------------ Blocks in copies of images */
+
+/* The extent is in texels of the source; a block of the one is a texel of the other. (The fake
+ * driver doesn't mind that the sizes differ.) */
+static void copy_blocks(VkCommandBuffer buffer, bool unpack, bool newer)
+{
+    const VkImageSubresourceLayers layers = {COLOR, 0, 0, 1};
+    const uint32_t side = unpack ? 32 : 8;
+    const VkImage src = used.images[unpack ? COMPRESSED : OTHER],
+                  dst = used.images[unpack ? PLAIN : COMPRESSED];
+    const VkImageCopy region = {layers, {0, 0, 0}, layers, {0, 0, 0}, {side, side, 1}};
+    const VkImageCopy2 region2 = {VK_TYPE(IMAGE_COPY_2), .srcSubresource = layers,
+                                  .dstSubresource = layers, .extent = {side, side, 1}};
+    const VkCopyImageInfo2 info = {VK_TYPE(COPY_IMAGE_INFO_2),
+                                   .srcImage = src,
+                                   .srcImageLayout = VK_IMAGE_LAYOUT_GENERAL,
+                                   .dstImage = dst,
+                                   .dstImageLayout = VK_IMAGE_LAYOUT_GENERAL,
+                                   .regionCount = 1,
+                                   .pRegions = &region2};
+    if (newer)
+        CALL2(vkCmdCopyImage2)(buffer, &info);
+    else
+        FAKE_CALL(vkCmdCopyImage, buffer, src, VK_IMAGE_LAYOUT_GENERAL, dst,
+                  VK_IMAGE_LAYOUT_GENERAL, 1, &region);
+}
+RECORDER(unpack_blocks, copy_blocks(buffer, true, false))
+RECORDER(unpack_blocks2, copy_blocks(buffer, true, true))
+RECORDER(pack_blocks, copy_blocks(buffer, false, false))
+RECORDER(pack_blocks2, copy_blocks(buffer, false, true))
+
+TEST(test_copies_between_blocks_and_texels)
+{
+    EXPECT(sampling(PLAIN, 4, 4, 0), unpack_blocks,
+           "writes mip level 0, layer 0, texels (0, 0) to (7, 7)");
+    EXPECT(sampling(PLAIN, 16, 16, 0), unpack_blocks, NULL);
+    EXPECT(sampling(PLAIN, 16, 16, 0), unpack_blocks2, NULL);
+    EXPECT(sampling(COMPRESSED, 16, 16, 0), pack_blocks,
+           "writes mip level 0, layer 0, texels (0, 0) to (31, 31)");
+    EXPECT(sampling(COMPRESSED, 16, 16, 0), pack_blocks2,
+           "writes mip level 0, layer 0, texels (0, 0) to (31, 31)");
+    EXPECT(sampling(COMPRESSED, 32, 16, 0), pack_blocks, NULL);
+}
