@@ -213,7 +213,6 @@ struct bf_access_said {
     uint32_t queues[2];
     enum bf_access_fault fault;
 };
-#define BF_ACCESS_SAID 16
 
 struct bf_access_resource {
     _Atomic uint32_t references; /* of the handle and of each recorded use */
@@ -225,8 +224,8 @@ struct bf_access_resource {
     char name[64]; /* empty: none given */
     struct bf_access_group *first, *last;
     struct bf_access_cell *cells;
-    uint32_t said_count;
-    struct bf_access_said said[BF_ACCESS_SAID];
+    uint32_t said_count, said_room;
+    struct bf_access_said *said; /* at most one for each line */
 };
 
 /* Finds a resource by its handle, and creates it when it is first used; with a reference. NULL: out

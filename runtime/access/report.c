@@ -3,6 +3,7 @@
 #include "access/model.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/message.h"
 
@@ -20,6 +21,22 @@ static const char *const class_names[] = {
     [BF_ACCESS_NO_CLASS] = "neither class",
 };
 
+/* Makes room for one more. */
+static bool said_grow(struct bf_access *access, struct bf_access_resource *resource)
+{
+    if (resource->said_count < resource->said_room)
+        return true;
+    uint32_t room = resource->said_room ? 2 * resource->said_room : 4;
+    struct bf_access_said *grown = realloc(resource->said, room * sizeof(*grown));
+    if (!grown) {
+        access->clocks.failed = true;
+        return false;
+    }
+    resource->said = grown;
+    resource->said_room = room;
+    return true;
+}
+
 /* A fault is reported once for each resource, pair of queues and rule, and the number of lines is
  * limited. */
 static bool is_new(struct bf_access *access, const struct bf_access_finding *finding)
@@ -32,13 +49,15 @@ static bool is_new(struct bf_access *access, const struct bf_access_finding *fin
                                               (said->queues[0] == b && said->queues[1] == a)))
             return false;
     }
-    if (resource->said_count < BF_ACCESS_SAID && access->reports < BF_ACCESS_MAX_LINES) {
-        resource->said[resource->said_count++] = (struct bf_access_said){{a, b}, finding->fault};
-        access->reports++;
-        return true;
+    if (access->reports == BF_ACCESS_MAX_LINES) {
+        access->unsaid++;
+        return false;
     }
-    access->unsaid++;
-    return false;
+    if (!said_grow(access, resource))
+        return false;
+    resource->said[resource->said_count++] = (struct bf_access_said){{a, b}, finding->fault};
+    access->reports++;
+    return true;
 }
 
 static const char *queue_name_of(struct bf_access *access, uint32_t id)

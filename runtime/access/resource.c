@@ -36,6 +36,7 @@ void bf_access_resource_release(struct bf_access_resource *resource)
     if (atomic_fetch_sub(&resource->references, 1) != 1)
         return;
     free(resource->cells);
+    free(resource->said);
     free(resource);
 }
 

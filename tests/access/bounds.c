@@ -156,6 +156,17 @@ CHECK_TEST(test_queues_that_come_and_go)
     assert_int_equal(check->count, 0);
 }
 
+/* Of one resource all is said. */
+CHECK_TEST(test_all_pairs_of_queues_are_reported)
+{
+    for (uint32_t i = 0; i < 8; i++) {
+        char name[8];
+        snprintf(name, sizeof(name), "q%u", i);
+        check_use(bf_access_queue_add(check->access, name, BF_ACCESS_COPY), 1, 0, 64, true);
+    }
+    assert_int_equal(check->count, 8 * 7 / 2);
+}
+
 /* What is said has bounds too. */
 CHECK_TEST(test_reports_have_a_bound)
 {
