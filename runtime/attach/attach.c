@@ -186,9 +186,9 @@ static bool attach_info_check(const BfAttachInfo *info, const BfDevice *out)
                    info->pSettings ? "without a key or a value" : "NULL", i, info->settingCount);
         return false;
     }
-    const struct bf_gpu *known = bf_gpu_find(info->device);
+    bool attached, known = bf_gpu_find(info->device, &attached) != NULL;
     if (known)
-        attachment_tell_known(info->device, known->attached);
+        attachment_tell_known(info->device, attached);
     return !known;
 }
 

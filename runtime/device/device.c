@@ -118,10 +118,11 @@ VkResult bfGetDevice(VkDevice handle, BfDevice *out)
         bf_message(BF_MESSAGE_ERROR, "bfGetDevice: device or pDevice is NULL");
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    struct bf_gpu *gpu = bf_gpu_find(handle);
+    bool attached;
+    struct bf_gpu *gpu = bf_gpu_find(handle, &attached);
     if (!gpu)
         bf_copies_tell(__func__);
-    if (!gpu || gpu->attached)
+    if (!gpu || attached)
         return VK_ERROR_FEATURE_NOT_PRESENT;
     *out = (BfDevice)gpu;
     return VK_SUCCESS;

@@ -18,10 +18,11 @@ static struct bf_gpu *registry_find(VkDevice handle)
     return gpu;
 }
 
-struct bf_gpu *bf_gpu_find(VkDevice handle)
+struct bf_gpu *bf_gpu_find(VkDevice handle, bool *attached)
 {
     bf_lock_acquire(&registry_lock);
     struct bf_gpu *gpu = registry_find(handle);
+    *attached = gpu && gpu->attached;
     bf_lock_release(&registry_lock);
     return gpu;
 }

@@ -24,8 +24,9 @@ bool bf_gpu_register(struct bf_gpu *gpu);
 /* Does nothing for a device that is not registered. */
 void bf_gpu_unregister(struct bf_gpu *gpu);
 
-/* The registered device of that VkDevice, or NULL. */
-struct bf_gpu *bf_gpu_find(VkDevice handle);
+/* The registered device of that VkDevice, or NULL. One that is attached another thread may detach
+ * as soon as this returns. */
+struct bf_gpu *bf_gpu_find(VkDevice handle, bool *attached);
 
 /* The registered device with that handle; else NULL and one line that names the call. */
 struct bf_gpu *bf_gpu_of(BfDevice handle, const char *call);
