@@ -318,6 +318,10 @@ struct trace_model {
     struct trace_track *tracks; /* a hash table, by uuid */
     uint32_t track_capacity;
     uint32_t track_count;
+    /* A trace has ended since it was last tried to make room for tracks, and so many are refused
+     * before that is tried again. */
+    bool tracks_to_sweep;
+    uint32_t tracks_unswept;
     uint32_t engine_count;
     uint32_t queue_count;
     uint32_t name_count;

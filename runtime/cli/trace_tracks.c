@@ -141,7 +141,7 @@ struct trace_track *trace_track_find(struct trace_model *m, uint64_t uuid)
 
 void trace_process_end(struct trace_model *m, struct trace_track *process)
 {
-    process->ended = true;
+    process->ended = m->tracks_to_sweep = true;
     for (uint32_t i = 0; i < m->engine_count; i++)
         m->engines[i].ended |= m->engines[i].process == process->index;
     for (uint32_t i = 0; i < m->queue_count; i++)
@@ -187,9 +187,14 @@ static struct trace_track *track_add(struct trace_model *m, uint64_t uuid)
     struct trace_track *track = trace_track_find(m, uuid);
     if (track)
         return track;
-    if (m->track_count == TRACE_TRACKS_MAX && !tracks_move(m, m->track_capacity, false))
-        return NULL;
+    if (m->track_count == TRACE_TRACKS_MAX && m->tracks_to_sweep && !m->tracks_unswept) {
+        m->tracks_to_sweep = false;
+        m->tracks_unswept = TRACE_TRACKS_MAX / 32;
+        if (!tracks_move(m, m->track_capacity, false))
+            return NULL;
+    }
     if (m->track_count == TRACE_TRACKS_MAX) {
+        m->tracks_unswept -= m->tracks_unswept > 0;
         m->lost.tracks++;
         return NULL;
     }

@@ -109,13 +109,17 @@ static void *write_out(void *argument)
  * file is written. */
 static struct bf_lock outputs_lock;
 static struct bf_output *outputs;
+static struct bf_output *inherited; /* the parent's, in a forked child: they stay as they are */
 
 /* Runs in the child of a fork, which has one thread: what others of its parent's held, nobody would
  * release. The files are the parent's. */
 static void forget_parent_outputs(void)
 {
-    for (struct bf_output *o = outputs; o; o = o->next)
-        atomic_store(&o->lock.word, 0);
+    struct bf_output **last = &outputs;
+    for (; *last; last = &(*last)->next)
+        atomic_store(&(*last)->lock.word, 0);
+    *last = inherited;
+    inherited = outputs;
     outputs = NULL;
     atomic_store(&outputs_lock.word, 0);
 }
