@@ -95,7 +95,7 @@ void layer_record_image(struct layer_device *d, VkCommandBuffer buffer, VkImage 
                         enum bf_access_use use, const char *what);
 void layer_access_pools_finish(struct layer_access *access);
 
-/* access.c. Is it a layout in which an attachment isn't written? */
+/* access.c. Is it a layout in which these aspects of an attachment (0: all) aren't written? */
 bool layer_layout_is_read_only(VkImageLayout layout, VkImageAspectFlags aspects);
 
 /* format.c. The size of a format's texel block, for one aspect. False: it isn't known. */

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -76,6 +77,18 @@ static inline bool bf_lock_try_briefly(struct bf_lock *lock)
         bf_lock_pause();
     }
     return bf_lock_try(lock);
+}
+
+/* For who must not wait until it is free: its holder may be in the driver. Tries so many times, and
+ * lets others run in between. */
+static inline bool bf_lock_try_for(struct bf_lock *lock, uint32_t tries)
+{
+    for (uint32_t i = 0; i < tries; i++) {
+        if (bf_lock_try_briefly(lock))
+            return true;
+        sched_yield();
+    }
+    return false;
 }
 
 static inline void bf_lock_acquire(struct bf_lock *lock)

@@ -148,7 +148,8 @@ void trace_process_end(struct trace_model *m, struct trace_track *process)
         m->queues[i].ended |= m->queues[i].process == process->index;
 }
 
-static struct trace_track *process_find(struct trace_model *m, struct trace_track *track)
+static const struct trace_track *process_find(struct trace_model *m,
+                                              const struct trace_track *track)
 {
     for (int step = 0; step < 8 && track; step++) {
         if (track->kind == TRACE_TRACK_PROCESS)
@@ -368,10 +369,6 @@ void trace_track_take(struct trace_model *m, const struct trace_item *item)
 
 uint32_t trace_process_of(struct trace_model *m, const struct trace_track *track)
 {
-    for (int step = 0; step < 8 && track; step++) {
-        if (track->kind == TRACE_TRACK_PROCESS)
-            return track->index;
-        track = trace_track_find(m, track->parent);
-    }
-    return 0;
+    const struct trace_track *process = process_find(m, track);
+    return process ? process->index : 0;
 }

@@ -9,14 +9,13 @@
 
 /* How long a calibration is used: the two clocks drift apart by about 50 ns per millisecond. */
 #define GOOD_FOR_NS UINT64_C(100000000)
-#define TRIES       5
 
 static void gpu_clock_calibrate(struct bf_gpu *gpu)
 {
     struct bf_gpu_clock *clock = &gpu->gpu_clock;
     struct bf_clock_reading now;
-    if (bf_clock_reading_take(gpu->handle, gpu->get_calibrated_timestamps, TRIES, &now) !=
-        VK_SUCCESS)
+    if (bf_clock_reading_take(gpu->handle, gpu->get_calibrated_timestamps, BF_CLOCK_READING_TRIES,
+                              &now) != VK_SUCCESS)
         return; /* the previous calibration stays in use */
     clock->ticks = now.ticks;
     clock->ns = now.ns;

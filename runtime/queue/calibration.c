@@ -12,9 +12,6 @@
 #include "scheduler/scheduler.h"
 #include "trace/clock_reading.h"
 
-/* A program that asks waits for the answer: how often the clocks are read for a prompt reading. */
-#define TRIES 5
-
 static struct bf_command_queue *queue_with_timestamps(BfCommandQueue handle, const char *call,
                                                       VkResult *result)
 {
@@ -55,8 +52,8 @@ static VkResult queue_calibrate(struct bf_command_queue *queue, uint64_t *ticks,
 {
     struct bf_gpu *gpu = &queue->base.scheduler->gpu;
     struct bf_clock_reading now;
-    VkResult result =
-        bf_clock_reading_take(gpu->handle, gpu->get_calibrated_timestamps, TRIES, &now);
+    VkResult result = bf_clock_reading_take(gpu->handle, gpu->get_calibrated_timestamps,
+                                            BF_CLOCK_READING_TRIES, &now);
     if (result != VK_SUCCESS)
         return result;
     *ticks = engine_valid_ticks(queue->base.engine, now.ticks);

@@ -3,7 +3,6 @@
  * that wait for them. */
 #include "scheduler/semaphore.h"
 
-#include <sched.h>
 #include <stdlib.h>
 
 #include "gpu/driver_bug.h"
@@ -351,17 +350,6 @@ VkResult bf_semaphore_signal_driver(struct bf_scheduler *scheduler,
     return result;
 }
 
-/* Who has the lock is in the driver, and may be for long. */
-static bool semaphore_lock_signals(struct bf_semaphore *sem)
-{
-    for (uint32_t i = 0; i < SIGNAL_TRIES; i++) {
-        if (bf_lock_try_briefly(&sem->signal_lock))
-            return true;
-        sched_yield();
-    }
-    return false;
-}
-
 void bf_semaphore_signal_dropped(struct bf_scheduler *scheduler, const struct bf_sync *sync)
 {
     const struct bf_gpu *gpu = &scheduler->gpu;
@@ -371,7 +359,7 @@ void bf_semaphore_signal_dropped(struct bf_scheduler *scheduler, const struct bf
         .value = sync->target,
     };
     uint64_t now;
-    if (!semaphore_lock_signals(sync->sem))
+    if (!bf_lock_try_for(&sync->sem->signal_lock, SIGNAL_TRIES))
         return;
     if (gpu->vk.vkGetSemaphoreCounterValue(gpu->handle, info.semaphore, &now) == VK_SUCCESS &&
         now < info.value)

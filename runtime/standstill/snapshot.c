@@ -4,7 +4,6 @@
 #include "standstill/snapshot.h"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -380,20 +379,10 @@ static void engine_add_list(struct builder *b, struct bf_engine *engine,
     g->queues[index] = node;
 }
 
-static bool engine_lock_batches(struct bf_engine *engine)
-{
-    for (int i = 0; i < TRIES; i++) {
-        if (bf_lock_try_briefly(&engine->batch_lock))
-            return true;
-        sched_yield();
-    }
-    return false;
-}
-
 bool bf_snapshot_watch(struct bf_engine *engine, uint64_t now_ns, uint64_t before_ns, bool *backlog)
 {
     bool stands = false;
-    if (!engine_lock_batches(engine)) {
+    if (!bf_lock_try_for(&engine->batch_lock, TRIES)) {
         *backlog = true;
         return false;
     }
@@ -559,7 +548,7 @@ bool bf_snapshot_take(struct bf_scheduler *scheduler, struct bf_names *names,
     b.failed = !graph->engines;
     for (uint32_t i = 0; i < scheduler->engine_count && !b.failed; i++) {
         struct bf_engine *engine = &scheduler->engines[i];
-        if (!engine_lock_batches(engine)) {
+        if (!bf_lock_try_for(&engine->batch_lock, TRIES)) {
             b.failed = true;
             break;
         }
@@ -585,7 +574,7 @@ bool bf_snapshot_stands(struct bf_scheduler *scheduler, const struct bf_graph *g
     bool stands = false;
     if (node->on_gpu || node->state != BF_GRAPH_HELD)
         return true;
-    if (!engine_lock_batches(engine))
+    if (!bf_lock_try_for(&engine->batch_lock, TRIES))
         return false;
     for (uint32_t i = 0; i < engine->queue_count; i++) {
         struct bf_queue *queue = engine->queues[i];

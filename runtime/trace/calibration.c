@@ -20,7 +20,6 @@
 #define POINTS    256
 
 /* The first reading is tried more often, as there is nothing yet to check it against. */
-#define TRIES       5
 #define TRIES_FIRST 40
 
 /* Readings are never wrong by so much: one of the clocks was set, or stopped. */
@@ -202,7 +201,8 @@ void bf_calibration_update(struct bf_calibration *c)
     if (!mine)
         return;
     struct bf_clock_reading taken;
-    bool good = bf_clock_reading_take(c->info.device, c->info.get, TRIES, &taken) == VK_SUCCESS;
+    bool good = bf_clock_reading_take(c->info.device, c->info.get, BF_CLOCK_READING_TRIES,
+                                      &taken) == VK_SUCCESS;
     uint64_t now = bf_now_ns();
     bf_lock_acquire(&c->lock);
     good = good && point_add(c, &taken); /* else the last point is used a while longer */

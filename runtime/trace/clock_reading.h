@@ -17,6 +17,9 @@
 /* A reading whose error may be larger was probably interrupted. */
 #define BF_CLOCK_READING_DOUBT_NS 10000u
 
+/* How often the clocks are read for one that wasn't: as often as somebody can wait for who asks. */
+#define BF_CLOCK_READING_TRIES 5
+
 struct bf_clock_reading {
     uint64_t ticks; /* of the device, as many bits as its counter has */
     uint64_t ns;

@@ -339,11 +339,15 @@ uint64_t bf_trace_background_track(struct bf_trace *t, uint32_t lane)
 
 /* --- What is said about events ----------------------------------------------------------------*/
 
+/* NULL: it has none. */
+static const char *name_of_known(const struct bf_trace_semaphore *known)
+{
+    return known && known->name[0] ? known->name : NULL;
+}
+
 const char *bf_trace_semaphore_name(struct bf_trace *t, uint64_t semaphore)
 {
-    const struct bf_trace_semaphore *known =
-        semaphore ? bf_map_find(&t->semaphores, semaphore) : NULL;
-    return known && known->name[0] ? known->name : NULL;
+    return semaphore ? name_of_known(bf_map_find(&t->semaphores, semaphore)) : NULL;
 }
 
 enum bf_string bf_trace_obstacle_word(struct bf_trace_sync obstacle)
@@ -365,7 +369,7 @@ uint32_t bf_trace_sync_annotate(struct bf_trace *t, enum bf_string what, struct 
         return n;
     }
     const struct bf_trace_semaphore *known = bf_trace_semaphore_of(t, sync.semaphore);
-    const char *name = known && known->name[0] ? known->name : NULL;
+    const char *name = name_of_known(known);
     if (name)
         a[n++] =
             (struct bf_perfetto_annotation){.name = what,
