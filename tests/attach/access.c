@@ -89,6 +89,17 @@ TEST_WITH(a_lock_orders_what_has_run, attach, detach)
     expect(0);
 }
 
+static void expect_none_of_a_wait_before_its_signal(BfFence fence)
+{
+    assert_success(bfQueueWait(reader, fence, 1));
+    use(reader, false);
+    use(writer, true);
+    assert_success(bfQueueSignal(writer, fence, 1));
+    await_idle(reader);
+    await_idle(writer);
+    expect(0);
+}
+
 TEST_WITH(an_imported_semaphore_is_waited_for_before_its_signal, attach, detach)
 {
     const VkSemaphoreTypeCreateInfo timeline = {VK_TYPE(SEMAPHORE_TYPE_CREATE_INFO),
@@ -98,13 +109,7 @@ TEST_WITH(an_imported_semaphore_is_waited_for_before_its_signal, attach, detach)
     BfFence imported;
     assert_success(vkCreateSemaphore(f.device, &info, NULL, &semaphore));
     assert_success(bfImportFenceFromSemaphore(f.bf, semaphore, &imported));
-    assert_success(bfQueueWait(reader, imported, 1));
-    use(reader, false);
-    use(writer, true);
-    assert_success(bfQueueSignal(writer, imported, 1));
-    await_idle(reader);
-    await_idle(writer);
-    expect(0);
+    expect_none_of_a_wait_before_its_signal(imported);
     bfDestroyFence(imported);
     vkDestroySemaphore(f.device, semaphore, NULL);
 }
@@ -112,13 +117,7 @@ TEST_WITH(an_imported_semaphore_is_waited_for_before_its_signal, attach, detach)
 TEST_WITH(a_shared_fence_is_waited_for_before_its_signal, attach, detach)
 {
     BfFence shared = fence_with(BF_FENCE_SHARED_BIT);
-    assert_success(bfQueueWait(reader, shared, 1));
-    use(reader, false);
-    use(writer, true);
-    assert_success(bfQueueSignal(writer, shared, 1));
-    await_idle(reader);
-    await_idle(writer);
-    expect(0);
+    expect_none_of_a_wait_before_its_signal(shared);
     bfDestroyFence(shared);
 }
 

@@ -40,6 +40,18 @@ static void two_frames(struct made *m, bool interned)
     made_unblocked(m, &g, 25, T(1900), 904);
 }
 
+/* Of a whole file. */
+static struct trace_load *load_file(const char *path)
+{
+    int fd = open(path, O_RDONLY);
+    assert_true(fd >= 0);
+    struct trace_load *load = trace_load_create();
+    trace_load_run(load, path, fd, 0);
+    close(fd);
+    assert_true(load->usable);
+    return load;
+}
+
 static const struct trace_wait_row *row_of(const struct trace_load *load, const char *queue,
                                            const char *cause, const char *fence)
 {
@@ -760,12 +772,7 @@ TEST(the_runtimes_own_timeline)
     bf_trace_mark_uncalibrated(trace);
     bf_trace_destroy(trace);
 
-    int fd = open(path, O_RDONLY);
-    assert_true(fd >= 0);
-    struct trace_load *load = trace_load_create();
-    trace_load_run(load, path, fd, 0);
-    close(fd);
-    assert_true(load->usable);
+    struct trace_load *load = load_file(path);
     const struct trace_model *m = load->report.model;
     assert_string_equal(m->program, "synthetic");
     assert_int_equal(m->queue_count, 2);
@@ -812,12 +819,7 @@ TEST(devices_that_come_and_go)
         }
         bf_trace_destroy(trace);
     }
-    int fd = open(path, O_RDONLY);
-    assert_true(fd >= 0);
-    struct trace_load *load = trace_load_create();
-    trace_load_run(load, path, fd, 0);
-    close(fd);
-    assert_true(load->usable);
+    struct trace_load *load = load_file(path);
     const struct trace_model *m = load->report.model;
     uint64_t submissions = 0, executed = 0, nanoseconds = 0;
     for (uint32_t q = 0; q < m->queue_count; q++) {

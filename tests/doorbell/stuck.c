@@ -12,19 +12,11 @@ static void hear(BfMessageSeverity severity, const char *text, void *context)
     said += strstr(text, "has not returned for") && strstr(text, "leaked");
 }
 
-static void open_leaving(struct fixture *f)
-{
-    struct environment saved;
-    environment_set(&saved, LEAVE);
-    fixture_open(f, NULL);
-    environment_restore(&saved);
-}
-
 static void open_hearing(struct fixture *f)
 {
     said = 0;
     assert_success(bfSetMessageCallback(hear, NULL));
-    open_leaving(f);
+    fixture_open(f, SETTINGS(LEAVE));
 }
 
 /* Its thread is in vkQueueSubmit2 when it returns. */
@@ -76,7 +68,7 @@ TEST(who_destroys_what_a_stuck_thread_uses_gets_the_device_lost)
     for (int i = 0; i < CASES; i++) {
         struct fixture f;
         struct user_mode u;
-        open_leaving(&f);
+        fixture_open(&f, SETTINGS(LEAVE));
         stick(&f, &u);
         const BfDestroyDoorbell destroy = {u.doorbell.hDoorbell};
         const uint32_t number = i == FENCE ? register_fence(&u, make_fence(&f, 0)) : 0;

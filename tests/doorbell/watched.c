@@ -18,12 +18,9 @@ static void hear(BfMessageSeverity severity, const char *text, void *context)
 
 static void open_hearing(struct fixture *f, const char *settings, const char *driver)
 {
-    struct environment saved;
     unread = ahead = others = 0;
     assert_success(bfSetMessageCallback(hear, NULL));
-    environment_set(&saved, settings);
-    fixture_open(f, driver ? ENVIRONMENT(driver) : NULL);
-    environment_restore(&saved);
+    fixture_open(f, OPTIONS(.environment = driver, .settings = settings));
 }
 
 static void close_hearing(struct fixture *f)

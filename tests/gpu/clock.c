@@ -4,6 +4,7 @@
 
 #include <time.h>
 
+#include "base/clock.h"
 #include "gpu/clock.h"
 #include "gpu/engine.h"
 #include "gpu/gpu.h"
@@ -21,7 +22,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
 {
     assert_int_equal(clock, CLOCK_MONOTONIC);
-    *t = (struct timespec){(time_t)(paper.now_ns / SECOND), (long)(paper.now_ns % SECOND)};
+    *t = bf_timespec(paper.now_ns);
     return 0;
 }
 

@@ -125,8 +125,8 @@ FIXTURE_TEST(the_fence_of_a_split_batch_comes_with_its_last_part)
     the_fence_comes_last(f);
 }
 
-TEST_AROUND(also_where_doorbell_threads_hand_over, struct fixture, f, open_with_setting,
-            fixture_close, "VK_BELFRY_MULTI_ENGINE_SUBMIT=doorbell")
+TEST_AROUND(also_where_doorbell_threads_hand_over, struct fixture, f, fixture_open, fixture_close,
+            SETTINGS("VK_BELFRY_MULTI_ENGINE_SUBMIT=doorbell"))
 {
     the_fence_comes_last(f);
 }

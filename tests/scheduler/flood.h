@@ -7,14 +7,6 @@
 
 #define FLOOD 20
 
-static inline void open_with_setting(struct fixture *f, const char *setting)
-{
-    struct environment saved;
-    environment_set(&saved, setting);
-    fixture_open(f, NULL);
-    environment_restore(&saved);
-}
-
 static inline BfCommandQueue make_queue_of(struct fixture *f, BfCommandQueuePriority priority)
 {
     const BfCommandQueueCreateInfo info = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO), .priority = priority,

@@ -15,12 +15,9 @@ static void hear(BfMessageSeverity severity, const char *text, void *context)
 
 static void open_hearing(struct fixture *f, const char *environment)
 {
-    struct environment saved;
     told = 0;
     assert_success(bfSetMessageCallback(hear, NULL));
-    environment_set(&saved, environment);
-    fixture_open(f, NULL);
-    environment_restore(&saved);
+    fixture_open(f, SETTINGS(environment));
 }
 
 /* The device is destroyed with a thread left in the driver; then the driver lets it go. */

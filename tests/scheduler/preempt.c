@@ -340,11 +340,8 @@ TEST(caps_say_what_is_promised)
 {
     for (int on = 0; on < 2; on++) {
         struct fixture f;
-        struct environment saved;
-        environment_set(&saved, on ? "VK_BELFRY_MULTI_ENGINE_PREEMPTION=true"
-                                   : "VK_BELFRY_MULTI_ENGINE_PREEMPTION=false");
-        fixture_open(&f, NULL);
-        environment_restore(&saved);
+        fixture_open(&f, on ? SETTINGS("VK_BELFRY_MULTI_ENGINE_PREEMPTION=true")
+                            : SETTINGS("VK_BELFRY_MULTI_ENGINE_PREEMPTION=false"));
         BfCommandQueue queue = make_queue(&f, BF_COMMAND_LIST_TYPE_DIRECT);
         BfPreemptionCaps caps = {BF_TYPE(PREEMPTION_CAPS)};
         BfFence fence = NULL;

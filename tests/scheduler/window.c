@@ -269,7 +269,7 @@ FIXTURE_TEST(nobody_starves_behind_full_batches)
 TEST(costs_are_learnt_but_not_when_they_are_frozen)
 {
     struct fixture fixture, *f = &fixture;
-    open_with_setting(f, "VK_BELFRY_MULTI_ENGINE_DEVELOPER_MODE=on");
+    fixture_open(f, SETTINGS("VK_BELFRY_MULTI_ENGINE_DEVELOPER_MODE=on"));
     for (int frozen = 1; frozen >= 0; frozen--) {
         BfCommandQueue low = low_of(f);
         high_of(f);
@@ -312,8 +312,8 @@ FIXTURE_TEST(vkqueues_are_held_under_the_layer_alone)
 }
 
 /* As in Windows 7: in the order of submission, and batches as they come. */
-TEST_AROUND(without_preemption_nothing_is_held_or_split, struct fixture, f, open_with_setting,
-            fixture_close, "VK_BELFRY_MULTI_ENGINE_PREEMPTION=false")
+TEST_AROUND(without_preemption_nothing_is_held_or_split, struct fixture, f, fixture_open,
+            fixture_close, SETTINGS("VK_BELFRY_MULTI_ENGINE_PREEMPTION=false"))
 {
     BfCommandQueue low = low_of(f);
     const VkCommandBufferSubmitInfo buffers[] = {
@@ -401,7 +401,7 @@ TEST(what_is_held_is_told)
     struct fixture f;
     assert_success(bfSetMessageCallback(hear, NULL));
     /* Well before what is overdue goes, which is progress. */
-    open_with_setting(&f, "VK_BELFRY_MULTI_ENGINE_WATCHDOG=15");
+    fixture_open(&f, SETTINGS("VK_BELFRY_MULTI_ENGINE_WATCHDOG=15"));
     BfCommandQueue low = low_of(&f);
     high_of(&f);
     told = 0;
@@ -431,7 +431,7 @@ TEST(who_keeps_a_vkqueue_is_told)
     struct fixture f;
     struct thread thread = {0};
     assert_success(bfSetMessageCallback(hear_kept, NULL));
-    open_with_setting(&f, "VK_BELFRY_MULTI_ENGINE_WATCHDOG=50");
+    fixture_open(&f, SETTINGS("VK_BELFRY_MULTI_ENGINE_WATCHDOG=50"));
     low_of(&f);
     told = 0;
     assert_success(bfLockVkQueue(f.bf, f.queues[0][0]));

@@ -13,10 +13,8 @@
 
 static void open_with(struct fixture *f, const char *driver)
 {
-    struct environment saved;
-    environment_set(&saved, "VK_BELFRY_MULTI_ENGINE_DEVELOPER_MODE=on");
-    fixture_open(f, ENVIRONMENT(driver));
-    environment_restore(&saved);
+    fixture_open(
+        f, OPTIONS(.environment = driver, .settings = "VK_BELFRY_MULTI_ENGINE_DEVELOPER_MODE=on"));
 }
 
 static void freeze(struct fixture *f, bool frozen)

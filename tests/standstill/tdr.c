@@ -93,16 +93,13 @@ static void attach_gpu(struct fixture *f, const char *settings)
 /* 'settings' are as in the environment, which has them under the layer. */
 static void open_gpu(struct fixture *f, const char *settings)
 {
-    struct environment saved;
     told.count = 0;
     assert_success(bfSetMessageCallback(hear, NULL));
     if (!fixture_is_layered()) {
         attach_gpu(f, settings);
         return;
     }
-    environment_set(&saved, settings);
-    fixture_open(f, ENVIRONMENT("GPU=1"));
-    environment_restore(&saved);
+    fixture_open(f, OPTIONS(.environment = "GPU=1", .settings = settings));
 }
 
 static void close_gpu(struct fixture *f)

@@ -29,10 +29,7 @@ static void looks_open(struct looks *l, const char *setting)
                                             .limit_ms = 1,
                                             .limit = 1,
                                             .debug_mode = 3};
-    struct environment saved;
-    environment_set(&saved, setting);
-    fixture_open(&l->f, NULL);
-    environment_restore(&saved);
+    fixture_open(&l->f, SETTINGS(setting));
     l->device = (struct bf_device *)l->f.bf;
     struct bf_scheduler *scheduler = bf_device_scheduler(l->device);
     BfCommandQueue queue = make_queue(&l->f, BF_COMMAND_LIST_TYPE_DIRECT);

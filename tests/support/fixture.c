@@ -235,11 +235,14 @@ VkResult fixture_attach_with(struct fixture *f, uint32_t count, const BfSetting 
 
 void fixture_open(struct fixture *f, const struct fixture_options *options)
 {
+    struct environment saved;
     if (!options)
         options = &fixture_plain;
+    environment_set(&saved, options->settings);
     fixture_open_instance(f, options);
     assert_success(fixture_open_device(f, options));
     assert_success(fixture_attach(f));
+    environment_restore(&saved);
     assert_non_null(f->bf);
     device_open_words(&f->base, FIXTURE_WORDS, 0, 0);
 }

@@ -65,6 +65,7 @@ struct fixture_options {
     /* "NAME=value NAME=value": set while the instance is made, with BELFRY_ICD_ in front unless the
      * name begins with VK_; or NULL */
     const char *environment;
+    const char *settings;          /* likewise, until the device is attached, which reads them */
     bool realtime;                 /* families ask for the global priority REALTIME */
     bool uncalibrated;             /* without VK_EXT_calibrated_timestamps */
     bool no_native_fences;         /* as on a device without them */
@@ -76,9 +77,10 @@ struct fixture_options {
 };
 
 extern const struct fixture_options fixture_plain;
-/* Options: that environment, else what is plain. */
-#define ENVIRONMENT(text_)                                                                         \
-    (&(const struct fixture_options){.environment = (text_), .family = UINT32_MAX})
+/* Options: these, that environment, or those settings; else what is plain. */
+#define OPTIONS(...)       (&(const struct fixture_options){.family = UINT32_MAX, __VA_ARGS__})
+#define ENVIRONMENT(text_) OPTIONS(.environment = (text_))
+#define SETTINGS(text_)    OPTIONS(.settings = (text_))
 
 /* Everything; 'options' may be NULL for fixture_plain. fixture_close fails when the test driver has
  * seen a violation that wasn't expected, or the validation layer spoke. */

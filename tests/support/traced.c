@@ -7,14 +7,11 @@
 void traced_open(struct traced *t, struct fixture *f)
 {
     char setting[96];
-    struct environment saved;
     snprintf(t->folder, sizeof(t->folder), "/tmp/belfry-traced-XXXXXX");
     assert_non_null(mkdtemp(t->folder));
     snprintf(t->path, sizeof(t->path), "%s/trace", t->folder);
     snprintf(setting, sizeof(setting), "VK_BELFRY_MULTI_ENGINE_TRACE=%s", t->path);
-    environment_set(&saved, setting);
-    fixture_open(f, NULL);
-    environment_restore(&saved);
+    fixture_open(f, SETTINGS(setting));
 }
 
 bool traced_has(const struct traced *t, const char *text)

@@ -314,13 +314,16 @@ TEST(forked_while_a_file_is_created)
 struct reporter {
     struct run run;
     _Atomic bool stop;
+    _Atomic uint32_t rounds;
 };
 
 static void *report_until_stopped(void *argument)
 {
     struct reporter *reporter = argument;
-    while (!atomic_load(&reporter->stop))
+    while (!atomic_load(&reporter->stop)) {
         report(&reporter->run, 100);
+        atomic_fetch_add(&reporter->rounds, 1);
+    }
     return NULL;
 }
 
@@ -354,11 +357,13 @@ TEST(exit_while_others_report_leaves_all_whole)
     char said[1024];
     end_outputs(said, sizeof(said));
     struct decoded d = decode_file(bf_trace_path(trace));
-    usleep(200000); /* longer than anything is pending */
-    struct decoded later = decode_file(bf_trace_path(trace));
+    const uint32_t rounds = atomic_load(&reporter.rounds);
+    while (atomic_load(&reporter.rounds) - rounds < 10) /* it goes on */
+        sched_yield();
     atomic_store(&reporter.stop, true);
     pthread_join(thread, NULL);
-    bf_trace_destroy(trace);
+    bf_trace_destroy(trace); /* nothing is pending any more */
+    struct decoded later = decode_file(in_folder(reporter.run.folder, "run.pftrace"));
     unlink(in_folder(reporter.run.folder, "run.pftrace"));
     rmdir(reporter.run.folder);
     assert_int_equal(d.whole, d.size);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "trace/stamps.h"
 
 #define SECOND 1000000000u
@@ -33,7 +34,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
 {
     assert_int_equal(clock, CLOCK_MONOTONIC);
-    *t = (struct timespec){(time_t)(gpu.now_ns / SECOND), (long)(gpu.now_ns % SECOND)};
+    *t = bf_timespec(gpu.now_ns);
     return 0;
 }
 
