@@ -648,6 +648,7 @@ VkResult bf_queue_present(struct bf_queue *queue, const VkPresentInfoKHR *info)
         bf_trace_packet_dropped(scheduler->gpu.trace, &trace);
         return bf_scheduler_lost(scheduler, "vkQueuePresentKHR");
     }
+    bf_preempt_before_present(engine);
     bf_label_enter(engine, queue->labels);
     atomic_store(&engine->has_presented, true);
     bf_engine_begin_present(engine, &engines);

@@ -61,6 +61,44 @@ VkResult bf_engine_wait_by_fence(struct bf_engine *engine)
     return result;
 }
 
+VkResult bf_engine_mark(struct bf_engine *engine, VkCommandBuffer commands, const char *label,
+                        uint64_t *epoch)
+{
+    const VkCommandBufferSubmitInfo buffer = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
+        .commandBuffer = commands,
+    };
+    VkSemaphoreSubmitInfo signal;
+    *epoch = atomic_load(&engine->base.accepted_epoch) + 1;
+    bf_gpu_engine_epoch_signal(&engine->base, *epoch, &signal);
+    const VkSubmitInfo2 info = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+        .commandBufferInfoCount = commands ? 1 : 0,
+        .pCommandBufferInfos = &buffer,
+        .signalSemaphoreInfoCount = 1,
+        .pSignalSemaphoreInfos = &signal,
+    };
+    struct bf_trace *trace = engine->scheduler->gpu.trace;
+    struct bf_trace_packet packet = {0};
+    const struct bf_trace_contents contents = {.count = info.commandBufferInfoCount,
+                                               .label = label};
+    if (trace)
+        bf_trace_packet_queued_with(trace, &packet,
+                                    bf_trace_own_queue(trace, engine->base.trace_id),
+                                    BF_TRACE_EXECUTE, &contents);
+    atomic_store(&engine->base.issued_epoch, *epoch);
+    VkResult result = bf_driver_submit(engine, 1, &info, VK_NULL_HANDLE);
+    if (result == VK_SUCCESS) {
+        bf_trace_packet_handed_over(trace, &packet, 0, NULL, 0, NULL);
+        atomic_store(&engine->base.accepted_epoch, *epoch);
+        return VK_SUCCESS;
+    }
+    bf_trace_packet_dropped(trace, &packet);
+    if (result == VK_ERROR_DEVICE_LOST)
+        bf_scheduler_lose(engine->scheduler, "vkQueueSubmit2");
+    return result;
+}
+
 void bf_engine_begin_present(struct bf_engine *engine, uint64_t *engines)
 {
     if (bf_engine_synchronizes(engine)) {

@@ -26,7 +26,8 @@
  *       but for presents that Q-8 is about.
  *  Q-7  The driver never sees a submission that the program didn't ask for, but where the end of
  *       what it has been given has no other sign: who waits for a shared VkQueue to be idle, a
- *       request for preemption behind such work (PE-2), and the mark of a log that begins at work.
+ *       request for preemption, or a present before one, behind such work (PE-2, PE-4), and the
+ *       mark of a log that begins at work.
  *  Q-8  Over a present on a VkQueue whose driver synchronizes calls on it (VK_KHR_
  *       internally_synchronized_queues), no lock is held: neighbours' submissions reach the driver
  *       meanwhile, as far as it lets them. What the lock is for holds all the same. A present is no
@@ -174,6 +175,12 @@ void bf_engine_leave(struct bf_engine *engine, uint64_t mask);
  * of an empty submission. The caller holds no lock. Errors: those of vkCreateFence, vkQueueSubmit2
  * and vkWaitForFences; VK_ERROR_DEVICE_LOST also where the lock isn't to be had (L-3). */
 VkResult bf_engine_wait_by_fence(struct bf_engine *engine);
+
+/* Submits a mark of Belfry's own, behind everything that the engine was given (Q-7): the command
+ * buffer (VK_NULL_HANDLE: none), and the next epoch, which it returns. Timelines show it by the
+ * label. The lock is held, and the engine has an epoch. Errors: those of vkQueueSubmit2. */
+VkResult bf_engine_mark(struct bf_engine *engine, VkCommandBuffer commands, const char *label,
+                        uint64_t *epoch);
 
 /* Does the driver synchronize calls on the VkQueue? */
 static inline bool bf_engine_synchronizes(const struct bf_engine *engine)

@@ -31,7 +31,7 @@ struct bf_preempter {
 
 static bool preemption_is_over(const struct bf_preemption *request, uint64_t completed)
 {
-    return request->epoch <= completed && !request->unnumbered;
+    return request->epoch <= completed && request->sign == BF_PREEMPTION_EPOCH;
 }
 
 /* Completes the requests that are over, or on a lost device all, of which nobody is told any more:
@@ -93,10 +93,8 @@ static bool preempt_next(struct bf_engine *engine, struct bf_preemption *request
     return any;
 }
 
-/* PE-2, of a request behind what has no epoch. */
-static VkResult preempt_wait_unnumbered(struct bf_engine *engine)
+static VkResult preempt_wait_by_fence(struct bf_engine *engine)
 {
-    struct bf_pending *pending = &engine->scheduler->pending;
     VkResult result = bf_engine_wait_by_fence(engine);
     if (result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
         result = VK_ERROR_DEVICE_LOST;
@@ -105,9 +103,30 @@ static VkResult preempt_wait_unnumbered(struct bf_engine *engine)
             bf_engine_leave(engine, 0);
         }
     }
+    return result;
+}
+
+static VkResult preempt_wait_signals(struct bf_engine *engine, uint64_t timeout_ns)
+{
+    struct bf_scheduler *scheduler = engine->scheduler;
+    VkResult result = VK_SUCCESS;
+    for (uint32_t i = 0; i < scheduler->queue_count && result == VK_SUCCESS; i++) {
+        if (scheduler->queues[i].engine == engine)
+            result = bf_last_submission_wait_kept(&scheduler->queues[i], timeout_ns);
+    }
+    return result;
+}
+
+/* PE-2, of a request whose epoch alone doesn't tell. */
+static VkResult preempt_wait_sign(struct bf_engine *engine, enum bf_preemption_sign sign,
+                                  uint64_t timeout_ns)
+{
+    struct bf_pending *pending = &engine->scheduler->pending;
+    VkResult result = sign == BF_PREEMPTION_FENCE ? preempt_wait_by_fence(engine)
+                                                  : preempt_wait_signals(engine, timeout_ns);
     bf_lock_acquire(&pending->lock);
     if (result == VK_SUCCESS && engine->preempt.first)
-        engine->preempt.first->unnumbered = false;
+        engine->preempt.first->sign = BF_PREEMPTION_EPOCH;
     bf_lock_release(&pending->lock);
     return result;
 }
@@ -125,12 +144,11 @@ static void preempter_run(void *argument)
                 bf_futex_wait(&preempter->turn, turn, NULL);
             continue;
         }
-        const uint64_t leave = scheduler->leave_ns / 2;
+        const uint64_t leave = scheduler->leave_ns / 2, slice = leave < SLICE_NS ? leave : SLICE_NS;
         VkResult result =
-            first.unnumbered
-                ? preempt_wait_unnumbered(engine)
-                : bf_gpu_wait_timeline(&scheduler->gpu, engine->base.epoch, first.epoch,
-                                       leave < SLICE_NS ? leave : SLICE_NS);
+            first.sign == BF_PREEMPTION_EPOCH
+                ? bf_gpu_wait_timeline(&scheduler->gpu, engine->base.epoch, first.epoch, slice)
+                : preempt_wait_sign(engine, first.sign, slice);
         if (atomic_load(&preempter->stop)) /* L-7: only this thread may be left */
             return;
         bf_driver_wait_judge(scheduler, result, &preempter->turn, turn, "waiting for a preemption");
@@ -160,19 +178,43 @@ VkResult bf_preempt_prepare(struct bf_engine *engine)
 
 /* --------------------------------------------------------------------------------- Requests -- */
 
-/* Has a VkQueue submitted something that may not be over, and has no epoch? The engine's lock is
- * held, or nothing is accepted. */
-static bool engine_may_be_unnumbered(const struct bf_engine *engine)
+/* What a request needs to be told by now; completion signals are kept where it needs them. (One that
+ * an earlier request still waits for is replaced by a later one of the VkQueue's, which tells it,
+ * too.) The engine's lock is held, or nothing is accepted. */
+static enum bf_preemption_sign preempt_keep_signs(struct bf_engine *engine)
 {
+    struct bf_scheduler *scheduler = engine->scheduler;
     const bool numbers = atomic_load(&engine->preempt.asked); /* what can be copied */
-    bool any = false;
-    for (uint32_t i = 0; i < engine->queue_count && !engine->scheduler->gpu.attached; i++) {
-        struct bf_queue *queue = engine->queues[i];
-        any = any ||
-              (!queue->is_command_queue && (bf_signless_is(&queue->submitted) ||
-                                            (!numbers && !bf_last_submission_is_reached(queue))));
+    enum bf_preemption_sign sign = BF_PREEMPTION_EPOCH;
+    for (uint32_t i = 0; i < scheduler->queue_count && !scheduler->gpu.attached; i++) {
+        struct bf_queue *queue = &scheduler->queues[i];
+        if (queue->engine != engine)
+            continue;
+        bf_last_submission_keep(queue);
+        if (!bf_last_submission_tells_all(queue))
+            sign = BF_PREEMPTION_FENCE;
+        else if (sign == BF_PREEMPTION_EPOCH && (!numbers || bf_signless_is(&queue->submitted)) &&
+                 !bf_last_submission_is_reached(queue))
+            sign = BF_PREEMPTION_SIGNALS;
     }
-    return any;
+    return sign;
+}
+
+void bf_preempt_before_present(struct bf_engine *engine)
+{
+    struct bf_scheduler *scheduler = engine->scheduler;
+    uint64_t epoch = 0;
+    if (!scheduler->preemption || scheduler->gpu.attached ||
+        !atomic_load_explicit(&engine->command_queues, memory_order_relaxed))
+        return;
+    for (uint32_t i = 0; i < scheduler->queue_count; i++) {
+        struct bf_queue *queue = &scheduler->queues[i];
+        if (queue->engine != engine || bf_last_submission_tells_all(queue))
+            continue;
+        if (!epoch && bf_engine_mark(engine, VK_NULL_HANDLE, "preemption", &epoch) != VK_SUCCESS)
+            return; /* a request waits for the present, too */
+        bf_last_submission_set(queue, VK_NULL_HANDLE, VK_NULL_HANDLE, 0, epoch);
+    }
 }
 
 VkResult bf_preempt_request(struct bf_command_queue *queue, uint64_t *number)
@@ -194,7 +236,7 @@ VkResult bf_preempt_request(struct bf_command_queue *queue, uint64_t *number)
         free(request);
         return bf_scheduler_settle(scheduler);
     }
-    request->unnumbered = engine_may_be_unnumbered(engine);
+    request->sign = preempt_keep_signs(engine);
     bf_lock_acquire(&scheduler->pending.lock);
     *number = request->number = ++preempt->requested;
     request->epoch = atomic_load(&engine->base.accepted_epoch); /* PE-2 */

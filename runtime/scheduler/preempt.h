@@ -13,9 +13,11 @@
  *        its order (Q-2), and fences and progress fences the values that they were to be set to.
  *  PE-2  A request is complete when every submission is over that the engine had accepted when it
  *        was made; it is made under the engine's lock, so that none is in between. From the first
- *        request on each submission has an epoch, but for those that can't be copied. What VkQueues
- *        have submitted before may have none: behind such a one a request waits for the fence of an
- *        empty submission, too, unless all of it is over.
+ *        request on each submission has an epoch, but for those that can't be copied. Of what
+ *        VkQueues have submitted before, their completion signals tell, which are kept for the
+ *        request (scheduler/last_submission.h); of what has none, and isn't before one, the fence
+ *        of an empty submission. That waits for a present that is in the driver (PE-4), so a
+ *        present gets it before it begins, as an epoch.
  *  PE-3  Requests of an engine complete in the order in which they were made, each once, and the
  *        preemption fence takes their numbers then. What they held is handed over by who completes
  *        them: a thread of the engine's, or the call itself where nothing was under way. A packet
@@ -25,7 +27,8 @@
  *        each queue a packet goes between them: nobody starves.
  *  PE-4  A packet that waits is held by its wait, before and after, and is behind the request's
  *        queue without ever having been the engine's: requests wait for no wait of a held packet's.
- *        Nor for presents.
+ *        Nor for presents; but for the one during which the engine's first command queue is made,
+ *        if VkQueues that had the engine to themselves until then are still at work.
  *  PE-5  A sparse bind goes before whatever other queues of its engine have ready, requests or
  *        none, and never before what its own queue has had before it; with the setting
  *        preemption=off it goes in turn. It is given to the driver once, with the values that it
@@ -66,13 +69,20 @@ struct bf_preempter;
 struct bf_queue;
 struct bf_scheduler;
 
+/* What tells that everything before a request is over (PE-2), beside the epoch. */
+enum bf_preemption_sign {
+    BF_PREEMPTION_EPOCH,   /* nothing */
+    BF_PREEMPTION_SIGNALS, /* the VkQueues' completion signals that are kept */
+    BF_PREEMPTION_FENCE,   /* the fence of an empty submission */
+};
+
 /* A request that is under way. */
 struct bf_preemption {
     struct bf_preemption *next;
     const struct bf_queue *queue; /* for whom; only to be compared, it may have been destroyed */
     uint8_t level;                /* of the queue, then (scheduler/window.h) */
     uint64_t number, epoch, begun_ns;
-    bool unnumbered; /* what was accepted before it may have no epoch (PE-2) */
+    enum bf_preemption_sign sign;
 };
 
 /* Of each engine. */
@@ -102,6 +112,9 @@ VkResult bf_preempt_request(struct bf_command_queue *queue, uint64_t *number);
  * held. */
 struct bf_packet *bf_preempt_divide(struct bf_engine *engine, struct bf_queue *queue,
                                     struct bf_packet *packet);
+
+/* PE-4: a present is about to begin; the engine's lock is held. */
+void bf_preempt_before_present(struct bf_engine *engine);
 
 /* A render pass of the device's spans command buffers: nothing is split from now on. Thread-safety:
  * safe. */

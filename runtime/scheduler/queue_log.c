@@ -55,44 +55,6 @@ static bool queue_may_be_at_work(struct bf_queue *queue)
     return !atomic_load(&queue->engine->shared) || !bf_last_submission_is_reached(queue);
 }
 
-/* Submits the mark of a new log: a submission of Belfry's own, behind everything that the engine
- * was given. */
-static VkResult engine_submit_log_mark(struct bf_engine *engine, struct bf_log_change *change)
-{
-    change->epoch = atomic_load(&engine->base.accepted_epoch) + 1;
-    const VkCommandBufferSubmitInfo commands = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
-        .commandBuffer = change->mark,
-    };
-    VkSemaphoreSubmitInfo signal;
-    bf_gpu_engine_epoch_signal(&engine->base, change->epoch, &signal);
-    const VkSubmitInfo2 info = {
-        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
-        .commandBufferInfoCount = 1,
-        .pCommandBufferInfos = &commands,
-        .signalSemaphoreInfoCount = 1,
-        .pSignalSemaphoreInfos = &signal,
-    };
-    struct bf_trace *trace = engine->scheduler->gpu.trace;
-    struct bf_trace_packet packet = {0};
-    const struct bf_trace_contents contents = {.count = 1, .label = "fence log"};
-    if (trace)
-        bf_trace_packet_queued_with(trace, &packet,
-                                    bf_trace_own_queue(trace, engine->base.trace_id),
-                                    BF_TRACE_EXECUTE, &contents);
-    atomic_store(&engine->base.issued_epoch, change->epoch);
-    VkResult result = bf_driver_submit(engine, 1, &info, VK_NULL_HANDLE);
-    if (result == VK_SUCCESS)
-        bf_trace_packet_handed_over(trace, &packet, 0, NULL, 0, NULL);
-    else
-        bf_trace_packet_dropped(trace, &packet);
-    if (result == VK_SUCCESS)
-        atomic_store(&engine->base.accepted_epoch, change->epoch);
-    else if (result == VK_ERROR_DEVICE_LOST)
-        bf_scheduler_lose(engine->scheduler, "vkQueueSubmit2");
-    return result;
-}
-
 enum bf_engine_entry bf_queue_log_enter(struct bf_queue *queue)
 {
     const enum bf_engine_entry entry = bf_engine_enter_beside(queue->engine);
@@ -124,7 +86,7 @@ VkResult bf_queue_log_set(struct bf_queue *queue, uint32_t entries, bool is_read
     if (result != VK_SUCCESS)
         return result;
     if (change.mark)
-        result = engine_submit_log_mark(engine, &change);
+        result = bf_engine_mark(engine, change.mark, "fence log", &change.epoch);
     if (result == VK_SUCCESS)
         bf_log_commit(log, &change);
     else

@@ -68,26 +68,6 @@ TEST(test_log_is_read_beside_a_present)
     world_close(&w);
 }
 
-/* PE-4: nor from requesting preemption. */
-DEVICE_TEST(test_preemption_is_requested_beside_a_present, "SHAPE=q1", two)
-{
-    struct stuck s;
-    BfDevice device;
-    BfCommandQueue queue;
-    BfFence done;
-    uint64_t number;
-    const BfCommandQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_COMMAND_QUEUE_CREATE_INFO};
-    assert_success(bfGetDevice(w->device, &device));
-    assert_success(bfCreateCommandQueue(device, &info, &queue));
-    assert_success(bfGetPreemptionFence(queue, &done));
-    stuck_begin(w, &s);
-    assert_success(bfRequestPreemption(queue, &number));
-    assert_int_equal(bfGetFenceCompletedValue(done), number);
-    stuck_release(w, &s);
-    stuck_close(w, &s);
-    bfDestroyCommandQueue(queue);
-}
-
 /* AC-4: nor from an interrupt, a change of priority, the end of a command queue, or the fences that
  * are made when first asked for. */
 DEVICE_TEST(test_calls_on_command_queues_return_beside_a_present, "SHAPE=q1", two)
