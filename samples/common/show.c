@@ -228,32 +228,48 @@ VkResult sample_show_idle(struct sample_show *show)
     return VK_SUCCESS;
 }
 
-void sample_show_close(struct sample_show *show)
+/* Presents may not be done, though the queues are idle. */
+static void objects_destroy(struct sample_show *show)
 {
     struct sample_device *device = &show->device;
 
+    vkDeviceWaitIdle(device->handle);
+    bfDestroyFence(show->display);
+    bfDestroyFence(show->drawn);
+    vkDestroySemaphore(device->handle, show->display_semaphore, NULL);
+    vkDestroySemaphore(device->handle, show->drawn_semaphore, NULL);
+    for (uint32_t i = 0; i < SAMPLE_SHOW_AHEAD; ++i)
+        vkDestroySemaphore(device->handle, show->acquired[i], NULL);
+    vkDestroyImageView(device->handle, show->canvas_view, NULL);
+    sample_image_destroy(device, &show->canvas);
+    bfDestroyCommandQueue(show->copy);
+    bfDestroyCommandQueue(show->compute);
+    bfDestroyCommandQueue(show->direct);
+    if (show->attached)
+        bfDetachDevice(show->belfry);
+    show->display = show->drawn = NULL;
+    show->display_semaphore = show->drawn_semaphore = VK_NULL_HANDLE;
+    memset(show->acquired, 0, sizeof show->acquired);
+    show->canvas_view = VK_NULL_HANDLE;
+    show->direct = show->compute = show->copy = NULL;
+    show->belfry = NULL;
+    show->attached = false;
+    show->shown = 0;
+}
+
+void sample_show_close_device(struct sample_show *show)
+{
     if (show->direct && show->compute && show->copy)
         (void)sample_show_idle(show);
-    if (device->handle) {
-        /* Belfry's queues are idle, so nobody else uses the VkQueues; but presents may not be
-         * done. */
-        vkDeviceWaitIdle(device->handle);
-        bfDestroyFence(show->display);
-        bfDestroyFence(show->drawn);
-        vkDestroySemaphore(device->handle, show->display_semaphore, NULL);
-        vkDestroySemaphore(device->handle, show->drawn_semaphore, NULL);
-        for (uint32_t i = 0; i < SAMPLE_SHOW_AHEAD; ++i)
-            vkDestroySemaphore(device->handle, show->acquired[i], NULL);
-        vkDestroyImageView(device->handle, show->canvas_view, NULL);
-        sample_image_destroy(device, &show->canvas);
-        bfDestroyCommandQueue(show->copy);
-        bfDestroyCommandQueue(show->compute);
-        bfDestroyCommandQueue(show->direct);
-        if (show->attached)
-            bfDetachDevice(show->belfry);
-    }
-    sample_window_detach(&show->window, device);
-    sample_device_destroy(device);
+    if (show->device.handle)
+        objects_destroy(show);
+    sample_window_detach(&show->window, &show->device);
+    sample_device_destroy(&show->device);
+}
+
+void sample_show_close(struct sample_show *show)
+{
+    sample_show_close_device(show);
     sample_window_close(&show->window);
 }
 

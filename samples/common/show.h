@@ -95,6 +95,9 @@ int sample_show_open(struct sample_show *show);
 /* Waits until the queues are idle, and destroys everything. */
 void sample_show_close(struct sample_show *show);
 
+/* The same, but for the window, in which sample_show_open may show another device. */
+void sample_show_close_device(struct sample_show *show);
+
 /* False when the user has closed the window; without a window always true. */
 bool sample_show_goes_on(struct sample_show *show);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What was measured in each frame, with priorities and without, and the three curves of it.
+ * What was measured in each frame, with preemption and without, and the three curves of it.
  */
 #ifndef PRIORITY_CURVES_H
 #define PRIORITY_CURVES_H
@@ -20,7 +20,7 @@ enum curves_line {
 };
 
 struct curves_sample {
-    bool on; /* priorities are */
+    bool on; /* preemption is */
     float values[CURVES_LINES];
 };
 
@@ -32,7 +32,7 @@ struct curves {
 
 void curves_add(struct curves *curves, struct curves_sample sample);
 
-/* The value that `part` of the frames with priorities on, or off, don't exceed; negative: there are
+/* The value that `part` of the frames with preemption on, or off, don't exceed; negative: there are
  * none. */
 float curves_quantile(const struct curves *curves, enum curves_line line, bool on, float part);
 
