@@ -8,7 +8,6 @@
 #include "base/handle.h"
 #include "base/message.h"
 #include "fence/shared.h"
-#include "scheduler/deferral.h"
 #include "scheduler/pending.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/sleeper.h"
@@ -349,8 +348,8 @@ static VkResult fence_semaphore_find_or_register(struct bf_fence *fence, VkSemap
         atomic_fetch_add(&known->fences, 1);
     }
     bf_lock_release(&scheduler->fences->registered_lock);
-    if (external && result == VK_SUCCESS)
-        bf_deferral_end(scheduler);
+    if (result == VK_SUCCESS)
+        atomic_store(&scheduler->names_fences, true); /* PW-7 */
     return result;
 }
 

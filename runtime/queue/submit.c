@@ -7,6 +7,7 @@
 #include "scheduler/packet.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/watch.h"
+#include "scheduler/window.h"
 
 static bool submit_check_semaphores(struct bf_scheduler *scheduler,
                                     const VkSemaphoreSubmitInfo *list, uint32_t count)
@@ -75,6 +76,7 @@ VkResult bfLockVkQueue(BfDevice handle, VkQueue vk_queue)
     if (!queue)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     if (queue->scheduler->gpu.attached) {
+        bf_windows_flush_named(queue->scheduler);
         if (!bf_engine_enter(queue->engine))
             return bf_scheduler_lost(queue->scheduler, __func__);
         atomic_fetch_add(&queue->engine->kept, 1);

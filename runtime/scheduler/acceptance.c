@@ -43,8 +43,8 @@ static bool engine_is_at_work(struct bf_engine *engine)
     return atomic_load(&engine->dirty) || atomic_load(&engine->pumping);
 }
 
-/* 'all': whatever has been set free. */
-static void scheduler_hand_over(struct bf_scheduler *scheduler, bool all, uint64_t before)
+/* On the engines of the mask whatever has been set free, and on the others since 'before'. */
+static void scheduler_hand_over(struct bf_scheduler *scheduler, uint64_t engines, uint64_t before)
 {
     /* What had been set free when 'released' was read is on an engine that is at work then, or has
      * been handed over. Once that engine's lock has been had and released, it has been, and what it
@@ -56,7 +56,7 @@ static void scheduler_hand_over(struct bf_scheduler *scheduler, bool all, uint64
         released = atomic_load(&scheduler->released);
         for (uint32_t i = 0; i < scheduler->engine_count; i++) {
             struct bf_engine *engine = &scheduler->engines[i];
-            if (!all && atomic_load(&engine->released) <= before)
+            if (!(engines & bf_engine_bit(engine)) && atomic_load(&engine->released) <= before)
                 continue;
             if (engine_is_at_work(engine) && !bf_engine_pump_taking_over(engine))
                 left = true;
@@ -69,10 +69,10 @@ void bf_scheduler_wait_released(struct bf_scheduler *scheduler, uint64_t before)
 {
     if (atomic_load_explicit(&scheduler->seen_outside, memory_order_relaxed) &&
         atomic_load(&scheduler->released) != before)
-        scheduler_hand_over(scheduler, false, before);
+        scheduler_hand_over(scheduler, 0, before);
 }
 
-void bf_scheduler_hand_over_released(struct bf_scheduler *scheduler)
+void bf_scheduler_hand_over_released(struct bf_scheduler *scheduler, uint64_t engines)
 {
-    scheduler_hand_over(scheduler, true, 0);
+    scheduler_hand_over(scheduler, engines, atomic_load(&scheduler->released));
 }

@@ -48,7 +48,8 @@ void bf_queue_wait_accepted(struct bf_queue *queue, uint64_t target);
  * which the caller read when its call began. */
 void bf_scheduler_wait_released(struct bf_scheduler *scheduler, uint64_t before);
 
-/* Blocks until AC-2 holds for all packets, whether somebody can tell or not. */
-void bf_scheduler_hand_over_released(struct bf_scheduler *scheduler);
+/* Blocks until AC-2 holds for all packets on the engines of the mask, and for what they set free in
+ * turn, whether somebody can tell or not. */
+void bf_scheduler_hand_over_released(struct bf_scheduler *scheduler, uint64_t engines);
 
 #endif

@@ -25,7 +25,7 @@ void bf_deferral_flush(struct bf_scheduler *scheduler)
         if (engine_has_ready(&scheduler->engines[i]))
             atomic_store(&scheduler->engines[i].dirty, 1);
     }
-    bf_scheduler_hand_over_released(scheduler);
+    bf_scheduler_hand_over_released(scheduler, UINT64_MAX);
     atomic_fetch_sub(&scheduler->flushes, 1);
 }
 

@@ -240,6 +240,48 @@ uint64_t bf_inherit_flush(struct bf_scheduler *scheduler, struct bf_queue *queue
     return in.engines;
 }
 
+/* The pending lock is held. */
+static bool packet_signals_named(const struct bf_packet *packet)
+{
+    const struct bf_update *update = packet->update;
+    bool named = update && (update->fence->imported || update->fence->exported);
+    for (uint32_t i = 0; i < packet->signal_count && !named; i++)
+        named = packet->signals[i].sem && atomic_load(&packet->signals[i].sem->fences);
+    return named;
+}
+
+static void flush_named(void *context, struct bf_queue *queue)
+{
+    struct inheritance *in = context;
+    const struct bf_packet *last = NULL;
+    bf_lock_acquire(&queue->lock);
+    for (const struct bf_packet *p = queue->head; p; p = p->next)
+        last = packet_signals_named(p) ? p : last;
+    if (last)
+        inheritance_raise(in, queue, last);
+    bf_lock_release(&queue->lock);
+}
+
+static void add_engine_that_passes(void *context, struct bf_queue *queue)
+{
+    struct inheritance *in = context;
+    bf_lock_acquire(&queue->lock);
+    if (queue->head && atomic_load(&queue->head->level) == BF_LEVEL_PASSES)
+        in->engines |= bf_engine_bit(queue->engine);
+    bf_lock_release(&queue->lock);
+}
+
+uint64_t bf_inherit_flush_named(struct bf_scheduler *scheduler)
+{
+    struct inheritance in = {.scheduler = scheduler, .level = BF_LEVEL_PASSES};
+    bf_lock_acquire(&scheduler->pending.lock);
+    queues_visit(scheduler, flush_named, &in);
+    inheritance_spread(&in);
+    queues_visit(scheduler, add_engine_that_passes, &in); /* what another thread has raised, too */
+    bf_lock_release(&scheduler->pending.lock);
+    return in.engines;
+}
+
 uint64_t bf_inherit_flush_signal(struct bf_scheduler *scheduler, const struct bf_semaphore *sem,
                                  uint64_t target)
 {

@@ -109,6 +109,7 @@ struct bf_scheduler {
     /* It has semaphores, fences or memory that others may look at: what it hands over can be seen
      * from outside (AC-2). Never cleared. */
     _Atomic bool seen_outside;
+    _Atomic bool names_fences; /* a fence has been a semaphore of the program's, too (PW-7) */
     _Atomic bool defers;       /* packets may have been deferred (scheduler/deferral.h) */
     _Atomic uint32_t flushes;  /* of what has been, under way */
     _Atomic bool submits_ring; /* packets of the program's VkQueues are, and a doorbell is rung */

@@ -117,8 +117,8 @@ static inline uint64_t bf_sync_signalled(const struct bf_sync *signal)
     return signal->sem->timeline ? signal->target : signal->ordinal;
 }
 
-/* Errors: VK_ERROR_OUT_OF_HOST_MEMORY. With 'external', the caller goes on with bf_deferral_end
- * once it holds no lock. Thread-safety: safe. */
+/* Errors: VK_ERROR_OUT_OF_HOST_MEMORY. The caller goes on with bf_deferral_end, once it holds no
+ * lock, if others than the program may signal it or wait for it. Thread-safety: safe. */
 VkResult bf_semaphore_register(struct bf_scheduler *scheduler, VkSemaphore handle, bool timeline,
                                bool external, uint64_t initial_value);
 /* A timeline semaphore of Belfry's own: it can't be found by its handle, isn't logged, and is freed

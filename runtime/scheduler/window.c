@@ -544,5 +544,11 @@ void bf_windows_flush(struct bf_scheduler *scheduler)
         return;
     bf_inherit_flush(scheduler, NULL);
     /* What another thread has raised, or the end of the windows let go, too. */
-    bf_scheduler_hand_over_released(scheduler);
+    bf_scheduler_hand_over_released(scheduler, UINT64_MAX);
+}
+
+void bf_windows_flush_named(struct bf_scheduler *scheduler)
+{
+    if (atomic_load(&scheduler->names_fences))
+        bf_scheduler_hand_over_released(scheduler, bf_inherit_flush_named(scheduler));
 }

@@ -45,7 +45,9 @@
  *        so does what a present, an export, a sparse bind, or a wait for idleness of a VkQueue or
  *        the device depends on; and, since that isn't known, all that is held before a submission
  *        that can't be copied. (bfQueueWaitIdle is a wait for a
- *        fence, as in D3D12.) While somebody outside of the device can tell
+ *        fence, as in D3D12.) So does, on attached devices, what signals a semaphore that a fence
+ *        has been imported from or exported to, before bfLockVkQueue returns: the program may then
+ *        give the VkQueue a wait for it, past Belfry. While somebody outside of the device can tell
  *        (bf_scheduler.seen_outside), no window holds anything; nor, on attached devices, what goes
  *        to VkQueues, since the program's own calls of the driver can tell.
  *
@@ -204,5 +206,10 @@ uint64_t bf_windows_flush_queue(struct bf_queue *queue);
 
 /* Hands over all that is held by windows now, on all engines. The caller holds no lock. */
 void bf_windows_flush(struct bf_scheduler *scheduler);
+
+/* Hands over what signals a semaphore of the program's that is a fence, too, and what that depends
+ * on, unless a wait holds it: the program is about to use a VkQueue itself. The caller holds no
+ * lock. */
+void bf_windows_flush_named(struct bf_scheduler *scheduler);
 
 #endif

@@ -116,3 +116,57 @@ TEST(what_a_queue_of_a_level_between_waits_for_is_as_urgent)
         fixture_close(f);
     }
 }
+
+/* A fence that is a semaphore of the program's, too. */
+static BfFence named_fence(struct fixture *f, VkSemaphore timeline, bool exported)
+{
+    BfFence fence = exported ? make_fence(f, 0) : NULL;
+    assert_success(exported ? bfExportFenceToSemaphore(fence, timeline)
+                            : bfImportFenceFromSemaphore(f->bf, timeline, &fence));
+    return fence;
+}
+
+/* That is no secret from outside, since the program knows: windows hold. */
+FIXTURE_TEST(a_fence_that_is_a_semaphore_ends_no_window)
+{
+    BfCommandQueue low = low_of(f);
+    VkSemaphore timeline = make_timeline(f, 0);
+    BfFence fence = named_fence(f, timeline, false);
+    high_of(f);
+    f->icd.pause();
+    flood(f, low, FLOOD);
+    assert_int_equal(depth(f), 1);
+    drain(f, FLOOD);
+    bfDestroyFence(fence);
+}
+
+/* PW-7: what signals it, and what that depends on, is in front of what the program gives the VkQueue
+ * itself, which may wait for it. */
+FIXTURE_TEST(a_locked_vkqueue_waits_for_nothing_that_is_held)
+{
+    for (int exported = 0; exported < 2 && !f->layered; exported++) {
+        BfCommandQueue low = low_of(f), first = low_of(f), second = low_of(f), high = high_of(f);
+        VkSemaphore timeline = make_timeline(f, 0);
+        BfFence gate = make_fence(f, 0), fence = named_fence(f, timeline, exported);
+        f->icd.pause();
+        flood(f, low, FLOOD);
+        flood(f, first, 3);
+        queue_signal(first, gate, 1);
+        queue_wait(second, gate, 1);
+        execute(second, write_word(f, second, FLOOD, FLOOD + 1));
+        queue_signal(second, fence, 1);
+        assert_int_equal(depth(f), 1);
+        assert_success(bfLockVkQueue(f->bf, f->queues[0][0]));
+        assert_int_equal(depth(f), 1 + 3 + 1);
+        /* (The CPU signals one that was exported to, for which the test driver blames who waits.) */
+        assert_submitted(f->queues[0][0], .wait = exported ? VK_NULL_HANDLE : timeline,
+                         .wait_value = 1, .commands = write_word_in(f, 0, FLOOD + 1, FLOOD + 2));
+        assert_success(bfUnlockVkQueue(f->bf, f->queues[0][0]));
+        execute(high, write_word(f, high, FLOOD + 2, FLOOD + 3));
+        drain(f, FLOOD + 3);
+        if (!exported)
+            bfDestroyFence(fence);
+        for (uint32_t i = f->queue_count; i-- > 0;)
+            drop_queue(f, f->made_queues[i]);
+    }
+}

@@ -61,6 +61,11 @@ void bf_semaphore_unblock(struct bf_queue *queue)
 {
 }
 
+uint64_t bf_inherit_flush_named(struct bf_scheduler *scheduler)
+{
+    return 0;
+}
+
 uint64_t bf_inherit_flush(struct bf_scheduler *scheduler, struct bf_queue *queue)
 {
     return 0;
@@ -89,9 +94,10 @@ void bf_stamps_forget(struct bf_stamps *stamps, const void *of)
 {
 }
 
-void bf_scheduler_hand_over_released(struct bf_scheduler *scheduler)
+void bf_scheduler_hand_over_released(struct bf_scheduler *scheduler, uint64_t engines)
 {
     (void)scheduler;
+    (void)engines;
 }
 
 /* More than the account has entries for, as when packets become overdue behind work that doesn't
