@@ -178,9 +178,9 @@ VkResult bf_preempt_prepare(struct bf_engine *engine)
 
 /* --------------------------------------------------------------------------------- Requests -- */
 
-/* What a request needs to be told by now; completion signals are kept where it needs them. (One that
- * an earlier request still waits for is replaced by a later one of the VkQueue's, which tells it,
- * too.) The engine's lock is held, or nothing is accepted. */
+/* What a request needs to be told by now; completion signals are kept where it needs them. (One
+ * that an earlier request still waits for is replaced by a later one of the VkQueue's, which tells
+ * it, too.) The engine's lock is held, or nothing is accepted. */
 static enum bf_preemption_sign preempt_keep_signs(struct bf_engine *engine)
 {
     struct bf_scheduler *scheduler = engine->scheduler;

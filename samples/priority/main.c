@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Priorities: background work, a renderer and an urgent task (act.h), on a device for which Belfry's
- * setting preemption is off, and then on one for which it is as the user has it, on by default. In
- * a window the two take turns.
+ * Priorities: background work, a renderer and an urgent task (act.h), on a device for which
+ * Belfry's setting preemption is off, and then on one for which it is as the user has it, on by
+ * default. In a window the two take turns.
  *
  * The curves in the picture show how long a frame takes, how long an answer, and how much of the
  * background's work gets done.

@@ -111,8 +111,8 @@ DEVICE_TEST(test_a_value_is_told_beside_a_present, "SHAPE=q1", two)
     vkDestroySemaphore(w->device, timeline, NULL);
 }
 
-/* What has none, since it can't be copied, is marked before the present; or what is submitted behind
- * it tells. */
+/* What has none, since it can't be copied, is marked before the present; or what is submitted
+ * behind it tells. */
 DEVICE_TEST(test_what_cannot_be_copied_is_told_beside_a_present, "SHAPE=q1", two)
 {
     request_beside_a_present(w, (struct work){.chained = &stranger, .requests = 1});

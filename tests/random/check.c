@@ -331,6 +331,20 @@ void check_bf_counters(struct run *run)
 
 /* The driver -------------------------------------------------------------------------------- */
 
+/* Marks of Belfry's own: of each VkQueue that had its engine to itself until there were command
+ * queues, before its next present (PE-4). */
+static uint64_t marks_most(const struct run *run)
+{
+    const struct plan *plan = run->plan;
+    const uint64_t presents = atomic_load(&run->presents) - run->presented;
+    uint64_t vkqueues = 0;
+    for (int q = 0; q < plan->queue_count; q++)
+        vkqueues += !plan->queues[q].bf;
+    if (run->bench->attach || vkqueues == (uint64_t)plan->queue_count)
+        return 0;
+    return presents < vkqueues ? presents : vkqueues;
+}
+
 void check_driver(struct run *run)
 {
     if (!run->icd.library)
@@ -356,6 +370,7 @@ void check_driver(struct run *run)
         }
     }
     bare_infos += atomic_load(&run->presents_that_wait) - run->presents_that_waited;
+    bare_infos += marks_most(run);
     for (int v = 0; v < BELFRY_ICD_VIOLATION_COUNT; v++) {
         uint64_t allowed = 0;
         if (v == BELFRY_ICD_WAIT_BEFORE_SIGNAL && !run->layer)

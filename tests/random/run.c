@@ -787,6 +787,7 @@ bool run_plan(struct run *run, struct plan *plan)
     run->tag = (uint32_t)((run->plan_number & 0x7ffff) + 1) << 12;
     if (run->icd.library)
         run->icd.reset_counters();
+    run->presented = atomic_load(&run->presents);
     run->presents_that_waited = atomic_load(&run->presents_that_wait);
     objects_create(run);
     bf_objects_create(run);

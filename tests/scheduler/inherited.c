@@ -140,8 +140,8 @@ FIXTURE_TEST(a_fence_that_is_a_semaphore_ends_no_window)
     bfDestroyFence(fence);
 }
 
-/* PW-7: what signals it, and what that depends on, is in front of what the program gives the VkQueue
- * itself, which may wait for it. */
+/* PW-7: what signals it, and what that depends on, is in front of what the program gives the
+ * VkQueue itself, which may wait for it. */
 FIXTURE_TEST(a_locked_vkqueue_waits_for_nothing_that_is_held)
 {
     for (int exported = 0; exported < 2 && !f->layered; exported++) {
@@ -158,7 +158,7 @@ FIXTURE_TEST(a_locked_vkqueue_waits_for_nothing_that_is_held)
         assert_int_equal(depth(f), 1);
         assert_success(bfLockVkQueue(f->bf, f->queues[0][0]));
         assert_int_equal(depth(f), 1 + 3 + 1);
-        /* (The CPU signals one that was exported to, for which the test driver blames who waits.) */
+        /* (The CPU signals one that was exported to; the test driver blames who waits for that.) */
         assert_submitted(f->queues[0][0], .wait = exported ? VK_NULL_HANDLE : timeline,
                          .wait_value = 1, .commands = write_word_in(f, 0, FLOOD + 1, FLOOD + 2));
         assert_success(bfUnlockVkQueue(f->bf, f->queues[0][0]));
