@@ -137,7 +137,9 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDispatchBase(VkCommandBuffer bu
                                                               uint32_t y, uint32_t z)
 {
     struct bf_recording *recording = layer_recording_find(buffer);
-    if (recording)
+    if (recording && (first_x || first_y || first_z))
+        bf_recording_use(recording, VK_PIPELINE_BIND_POINT_COMPUTE);
+    else if (recording)
         bf_recording_dispatch(recording, (const uint32_t[]){x, y, z});
     const struct VolkDeviceTable *vk = layer_recording_table(recording, buffer);
     vk->vkCmdDispatchBase(buffer, first_x, first_y, first_z, x, y, z);

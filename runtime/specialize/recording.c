@@ -248,13 +248,23 @@ static inline bool variant_is_for(const struct bf_variant *variant, const struct
     return !(differ[0] | differ[1] | (mask & ~v->known));
 }
 
-/* Of the variants that fit, the one with the most constants; NULL: none fits. */
-static inline struct bf_variant *find_variant(const struct bf_pipeline *p, const struct values *v)
+/* RC-7. */
+static inline bool dispatch_is_checked(const struct bf_variant *variant, const uint32_t *groups)
+{
+    return groups[0] <= variant->groups[0] && groups[1] <= variant->groups[1] &&
+           groups[2] <= variant->groups[2];
+}
+
+/* Of the variants that fit, the one with the most constants; NULL: none fits. 'groups': of a
+ * dispatch, else NULL. */
+static inline struct bf_variant *find_variant(const struct bf_pipeline *p, const struct values *v,
+                                              const uint32_t *groups)
 {
     struct bf_variant *best = NULL;
     for (int i = 0; i < BF_MAX_VARIANTS; i++) {
         struct bf_variant *variant = atomic_load_explicit(&p->variants[i], memory_order_acquire);
         if (variant && variant_is_for(variant, v) &&
+            (!groups || dispatch_is_checked(variant, groups)) &&
             (!best || __builtin_popcount(variant->mask) > __builtin_popcount(best->mask)))
             best = variant;
     }
@@ -313,6 +323,19 @@ static void use_note(struct bf_recording *r, const struct bf_pipeline *p, const 
                                 v->words[1] & lanes[counted >> 4]};
     memcpy(words, some, sizeof(words));
     bf_histogram_notes_add(r->notes, p->id, counted, words, uses);
+}
+
+/* The largest dispatch: what is checked for it is for smaller ones, too. (Of two at once, by two
+ * threads, some of each may stay: they are inputs of a check, and no more.) */
+static void groups_note(struct bf_pipeline *p, const uint32_t *groups)
+{
+    double was = 1, is = 1;
+    for (int i = 0; i < 3; i++) {
+        was *= atomic_load_explicit(&p->groups[i], memory_order_relaxed);
+        is *= groups[i];
+    }
+    for (int i = 0; is > was && i < 3; i++)
+        atomic_store_explicit(&p->groups[i], groups[i], memory_order_relaxed);
 }
 
 /* A/B timing
@@ -445,6 +468,13 @@ void bf_recording_measured(struct bf_recording *r)
     bf_ab_timing_end(r->recorder->timer, r->timing, r->handle);
 }
 
+/* Those that a variant has to be for: NULL: it is a draw. */
+static const uint32_t *groups_of(VkPipelineBindPoint point, const uint32_t *groups)
+{
+    static const uint32_t unknown[3] = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
+    return point == VK_PIPELINE_BIND_POINT_COMPUTE && !groups ? unknown : groups;
+}
+
 void bf_recording_choose(struct bf_recording *r, struct bf_bound *b, VkPipelineBindPoint point,
                          const uint32_t *groups)
 {
@@ -464,11 +494,11 @@ void bf_recording_choose(struct bf_recording *r, struct bf_bound *b, VkPipelineB
     struct bf_variant *variant = NULL;
     if (may_pick || uses) {
         struct values v = read_values(r, p);
-        variant = may_pick ? find_variant(p, &v) : NULL;
+        variant = may_pick ? find_variant(p, &v, groups_of(point, groups)) : NULL;
         if (uses)
             use_note(r, p, &v, uses);
-        for (int i = 0; uses && groups && i < 3; i++)
-            atomic_store_explicit(&p->groups[i], groups[i], memory_order_relaxed);
+        if (uses && groups)
+            groups_note(p, groups);
     }
     struct bf_ab_use use = {.candidate = BF_AB_NONE};
     bool ab_timed = variant && atomic_load_explicit(&variant->ab_timed, memory_order_relaxed);

@@ -24,6 +24,9 @@
  *        so that a pass made of several has one lot (TR-3). Where intrusive measurements are
  *        allowed each dispatch has a lot of its own. Where nothing can be measured no lot is drawn,
  *        and the uses get the variant.
+ *  RC-7  Of a compute pipeline a variant is picked only for a dispatch that has, along no axis,
+ *        more workgroups than what it was checked for, and whose numbers begin with 0: for none
+ *        whose size the GPU alone knows.
  *
  * Nothing here takes a lock. Memory is allocated for the table of variants that a command buffer
  * has recorded and, once, for its notes.
@@ -257,8 +260,9 @@ void bf_recording_execute(struct bf_recording *recording, const struct bf_record
 /* Before a command that uses the bound pipeline as the program's: the general pipeline is bound. */
 void bf_recording_restore(struct bf_recording *recording, VkPipelineBindPoint point);
 
-/* Before each draw or dispatch: binds the pipeline or variant that it is to be recorded with, if
- * that isn't bound (RC-1, RC-3), and notes the use. bf_recording_dispatched follows a dispatch. */
+/* Before each draw, and each dispatch that has no variant (RC-7): binds the pipeline or variant
+ * that it is to be recorded with, if that isn't bound (RC-1, RC-3), and notes the use.
+ * bf_recording_dispatched follows a dispatch. */
 static inline void bf_recording_use(struct bf_recording *recording, VkPipelineBindPoint point)
 {
     struct bf_bound *b = &recording->bound[point];
@@ -268,7 +272,7 @@ static inline void bf_recording_use(struct bf_recording *recording, VkPipelineBi
         bf_recording_account_use(recording, point);
 }
 
-/* The same before a dispatch of so many workgroups, which may be measured:
+/* The same before a dispatch of so many workgroups, from 0 on, which may be measured:
  * bf_recording_dispatched follows it. */
 static inline void bf_recording_dispatch(struct bf_recording *recording, const uint32_t groups[3])
 {

@@ -168,6 +168,7 @@ static void publish(struct bf_specializer *s, struct bf_variant_states *states,
     variant->mask = candidate->mask;
     variant->candidate = (uint32_t)(candidate - states->candidates);
     memcpy(variant->values, candidate->values, sizeof(variant->values));
+    memcpy(variant->groups, job->groups, sizeof(variant->groups));
     bf_ab_decision_restart(candidate->decision); /* it may have been published before */
     candidate->used = false;
     candidate->reported_ns = bf_now_ns();
@@ -309,6 +310,26 @@ static struct bf_candidate *candidate_find(struct bf_variant_states *states, uin
     return NULL;
 }
 
+/* Is it known for what dispatches a variant is to be checked (RC-7)? */
+static bool dispatch_is_known(const struct bf_pipeline *pipeline)
+{
+    return pipeline->point != VK_PIPELINE_BIND_POINT_COMPUTE || atomic_load(&pipeline->groups[0]);
+}
+
+/* The program's dispatches have become larger than what the variant was checked for: so it is to be
+ * checked anew, and isn't picked meanwhile. */
+static void variant_withdraw_outgrown(struct bf_specializer *s, struct bf_variant_states *states,
+                                      struct bf_candidate *candidate)
+{
+    bool outgrown = false;
+    if (!candidate->variant || states->pipeline->point != VK_PIPELINE_BIND_POINT_COMPUTE)
+        return;
+    for (int i = 0; i < 3; i++)
+        outgrown |= atomic_load(&states->pipeline->groups[i]) > candidate->variant->groups[i];
+    if (outgrown)
+        bf_variant_states_withdraw(s, states, candidate, BF_REASON_UNUSED);
+}
+
 /* A tuple that isn't a candidate yet becomes one, and gets a job where it may be built. So does
  * a candidate whose rejection was for a reason that may have passed. */
 static void add_candidate(struct bf_specializer *s, struct bf_variant_states *states, uint8_t mask,
@@ -320,6 +341,7 @@ static void add_candidate(struct bf_specializer *s, struct bf_variant_states *st
         candidate->uses = uses > candidate->uses ? uses : candidate->uses;
         if (used)
             bf_memory_budget_candidate_used(candidate, uses);
+        variant_withdraw_outgrown(s, states, candidate);
         bool again =
             candidate->state == BF_VARIANT_STATE_REJECTED &&
             (candidate->reason == BF_REASON_UNUSED || candidate->reason == BF_REASON_BUDGET ||
@@ -367,8 +389,8 @@ static void add_candidate(struct bf_specializer *s, struct bf_variant_states *st
 static void consider(struct bf_specializer *s, struct bf_variant_states *states,
                      const struct bf_histogram_choice *choice, bool used, struct bf_job **jobs)
 {
-    bool pinned = atomic_load(&states->pipeline->pinned);
-    for (uint32_t i = 0; !pinned && i < choice->count; i++)
+    bool may = !atomic_load(&states->pipeline->pinned) && dispatch_is_known(states->pipeline);
+    for (uint32_t i = 0; may && i < choice->count; i++)
         add_candidate(s, states, (uint8_t)choice->mask, choice->words[i], choice->uses[i], used,
                       false, jobs);
 }
@@ -391,8 +413,9 @@ static void archive_remember(void *context, const struct bf_archive_key *key,
     add_candidate(r->specializer, r->states, key->mask, key->values, 0, true, true, &r->jobs);
 }
 
-/* Asks the archive what earlier runs learnt of the pipeline. Only when the pipeline has been
- * used: the formats of descriptors and attachments that a check needs are known by then. */
+/* Asks the archive what earlier runs learnt of the pipeline. Only when the pipeline has been used:
+ * what a check needs is known by then, the formats of descriptors and attachments and the size of
+ * dispatches. */
 static void archive_recall(struct bf_specializer *s, struct bf_variant_states *states,
                            struct bf_job **jobs)
 {
@@ -469,7 +492,7 @@ void bf_variant_states_pipeline_used(void *specializer, struct bf_pipeline *pipe
     if (states) {
         if (recording->push_id == pipeline->push_id)
             memcpy(states->push, recording->bytes, sizeof(states->push));
-        if (!states->recalled)
+        if (!states->recalled && dispatch_is_known(pipeline))
             archive_recall(s, states, &jobs);
         struct bf_histogram_choice choice;
         bf_lock_acquire(&pipeline->lock);

@@ -122,7 +122,7 @@ struct bf_job {
     uint32_t values[BF_WATCHED];
     /* a whole block of push constants, with 'values' in their places */
     uint8_t push[BF_PUSH_BYTES];
-    uint32_t groups[3]; /* the last dispatch's workgroups */
+    uint32_t groups[3]; /* the largest dispatch's workgroups */
     bool remember_only; /* nothing is built: 'reason' is stored in the archive */
     uint32_t epoch;     /* of the measurements that it comes of, if so */
     /* The result: */

@@ -14,13 +14,15 @@ static void check_work(size_t i)
 {
     VkCommandBuffer buffer = recording_ready();
     VkPipelineBindPoint point = recording_works[i].point;
+    const bool sized = strcmp(recording_works[i].name, "vkCmdDispatchIndirect") != 0; /* RC-7 */
+    const VkPipeline wanted = sized ? VARIANT(point) : GENERAL(point);
     assert_bound(recording.bound[point], GENERAL(point));
-    assert_bound(recording_do(buffer, i), VARIANT(point));
-    assert_bound(recording_do(buffer, i), VARIANT(point));
+    assert_bound(recording_do(buffer, i), wanted);
+    assert_bound(recording_do(buffer, i), wanted);
     recording_push(buffer, recording_wrong);
     assert_bound(recording_do(buffer, i), GENERAL(point));
     recording_push(buffer, recording_right);
-    assert_bound(recording_do(buffer, i), VARIANT(point));
+    assert_bound(recording_do(buffer, i), wanted);
     FAKE_CALL(vkCmdBindPipeline, buffer, point, OTHER);
     recording_push(buffer, recording_wrong);
     assert_bound(recording_do(buffer, i), OTHER);
@@ -28,10 +30,36 @@ static void check_work(size_t i)
     assert_bound(recording_do(buffer, i), OTHER);
     recording_bind(buffer, point);
     assert_bound(recording.bound[point], GENERAL(point)); /* it goes down as it comes */
-    assert_bound(recording_do(buffer, i), VARIANT(point));
-    assert_int_equal(atomic_load(&recording.variants[point]->state), 1);
+    assert_bound(recording_do(buffer, i), wanted);
+    assert_int_equal(atomic_load(&recording.variants[point]->state), sized);
     assert_int_equal(atomic_load(&recording.variants[!point]->state), 0);
     FAKE_CALL(vkFreeCommandBuffers, fake.device, recording.pool, 1, &buffer);
+}
+
+/* RC-7: of the size that the variant is for, and smaller, from 0 on. */
+TEST(test_sizes_of_dispatches)
+{
+    recording_open();
+    VkCommandBuffer buffer = recording_ready();
+    static const struct {
+        uint32_t groups[3], first[3];
+        bool variant;
+    } cases[] = {{{2, 2, 2}, {0}, true},        {{1, 2, 1}, {0}, true},
+                 {{3, 1, 1}, {0}, false},       {{2, 2, 2}, {0}, true},
+                 {{1, 3, 1}, {0}, false},       {{1, 1, 3}, {0}, false},
+                 {{1, 1, 1}, {1, 0, 0}, false}, {{1, 1, 1}, {0, 1, 0}, false},
+                 {{1, 1, 1}, {0, 0, 1}, false}, {{0, 2, 2}, {0}, true}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const uint32_t *g = cases[i].groups, *f = cases[i].first;
+        const VkPipeline wanted = cases[i].variant ? VARIANT(COMPUTE) : GENERAL(COMPUTE);
+        FAKE_CALL(vkCmdDispatchBase, buffer, f[0], f[1], f[2], g[0], g[1], g[2]);
+        assert_bound(recording.used[COMPUTE], wanted);
+        if (f[0] || f[1] || f[2])
+            continue;
+        FAKE_CALL(vkCmdDispatch, buffer, g[0], g[1], g[2]);
+        assert_bound(recording.used[COMPUTE], wanted);
+    }
+    recording_close();
 }
 
 TEST(test_all_work)

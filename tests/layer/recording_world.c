@@ -144,6 +144,8 @@ static void make_record(int point)
     v->handle = VARIANT(point);
     v->mask = 3;
     memcpy(v->values, recording_right, sizeof(recording_right));
+    for (int i = 0; i < 3; i++)
+        v->groups[i] = 2;
     atomic_store(&p->variants[1], v);
     recording.records[point] = p;
     recording.variants[point] = v;

@@ -262,16 +262,14 @@ static void step_use(void)
     bf_recording_bind(r, p->point, p->handle, p);
     fake_bind(&b->gpu.fake, p->point, p->handle);
     bf_recording_push(r, 1, 0, 4, &value);
-    const struct bf_variant *v = variant_on_trial(p, value);
+    const struct bf_variant *v = indirect ? NULL : variant_on_trial(p, value); /* RC-7 */
     if (draws || indirect)
         bf_recording_use(r, p->point);
     else
         bf_recording_dispatch(r, groups);
     struct bf_ab_use use = {.pipeline = p->id,
                             .candidate = v ? v->candidate : BF_AB_NONE,
-                            .work = draws      ? 1
-                                    : indirect ? 0
-                                               : groups[0] * 2,
+                            .work = draws ? 1 : groups[0] * 2,
                             .lot = r->number};
     const struct bf_variant *bound = fake_pipeline_of(b->gpu.fake.bound[p->point])->variant;
     bool thrown = v && r->lot_drawn && fake_adapts && use.work;

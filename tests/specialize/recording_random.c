@@ -150,6 +150,8 @@ static void step_publish(void)
             ((uint8_t *)&words[i])[k] = (uint8_t)like->model.bytes[p->watch.offset[i] + k];
     }
     struct bf_variant *v = fake_variant(p, mask, words);
+    for (uint32_t i = 0; i < 3; i++)
+        v->groups[i] = rng_percent(&world.rng, 80) ? 3 : (uint32_t)rng_range(&world.rng, 1, 4);
     world.variants[world.variant_count++] = v;
     atomic_store_explicit(&p->variants[slot], v, memory_order_release);
     if (rng_percent(&world.rng, 5))
@@ -332,25 +334,36 @@ static void step_push(void)
     model_push(&b->model, id, offset, size, (const uint8_t *)words);
 }
 
+/* RC-7: of a dispatch of unknown size ('groups': NULL) none is for it. */
+static bool may_run(const struct program_buffer *b, const struct bf_pipeline *p,
+                    const struct bf_variant *v, const uint32_t *groups)
+{
+    bool may = p->point == VK_PIPELINE_BIND_POINT_GRAPHICS || groups;
+    for (int i = 0; may && groups && i < 3; i++)
+        may = groups[i] <= v->groups[i];
+    return may && model_allows(&b->model, p, v);
+}
+
 /* The variant with the most constants that is published and fits; NULL: none does. */
 static bool is_best(const struct program_buffer *b, const struct bf_pipeline *p,
-                    const struct bf_variant *chosen)
+                    const struct bf_variant *chosen, const uint32_t *groups)
 {
     int most = -1;
     for (int i = 0; i < BF_MAX_VARIANTS; i++) {
         const struct bf_variant *v = atomic_load(&p->variants[i]);
         int bits = v ? __builtin_popcount(v->mask) : 0;
-        if (v && bits > most && model_allows(&b->model, p, v))
+        if (v && bits > most && may_run(b, p, v, groups))
             most = bits;
     }
     return chosen ? __builtin_popcount(chosen->mask) == most : most < 0;
 }
 
-static bool best_is_withdrawn(const struct program_buffer *b, const struct bf_pipeline *p)
+static bool best_is_withdrawn(const struct program_buffer *b, const struct bf_pipeline *p,
+                              const uint32_t *groups)
 {
     for (int i = 0; i < BF_MAX_VARIANTS; i++) {
         const struct bf_variant *v = atomic_load(&p->variants[i]);
-        if (v && (atomic_load(&v->state) & BF_VARIANT_WITHDRAWN) && model_allows(&b->model, p, v))
+        if (v && (atomic_load(&v->state) & BF_VARIANT_WITHDRAWN) && may_run(b, p, v, groups))
             return true;
     }
     return false;
@@ -366,7 +379,13 @@ static void step_use(void)
     struct bf_pipeline *p = world.pipelines[index].record;
     if (b->feedback && point == VK_PIPELINE_BIND_POINT_COMPUTE)
         return;
-    bf_recording_use(b->recording, point);
+    const uint32_t some[3] = {rng_below(&world.rng, 5), (uint32_t)rng_range(&world.rng, 1, 3), 1};
+    const bool known = point == VK_PIPELINE_BIND_POINT_COMPUTE && rng_percent(&world.rng, 85);
+    const uint32_t *groups = known ? some : NULL;
+    if (groups)
+        bf_recording_dispatch(b->recording, groups);
+    else
+        bf_recording_use(b->recording, point);
     struct fake_pipeline *bound = fake_pipeline_of(b->fake.bound[point]);
     REQUIRE(bound, "nothing is bound");
     struct bf_variant *v = bound->variant;
@@ -374,15 +393,15 @@ static void step_use(void)
     if (v) {
         REQUIRE(bound->of == p, "a variant of another pipeline is bound");
         REQUIRE(!barred, "a variant is bound where none may be");
-        REQUIRE(model_allows(&b->model, p, v), "a variant for other values is bound");
+        REQUIRE(may_run(b, p, v, groups), "a variant for other values or dispatches is bound");
         seen_picks++;
         for (uint32_t i = 0; i < world.variant_count; i++)
             b->refers[i] |= world.variants[i] == v;
     } else {
         REQUIRE(bound == &world.pipelines[index].handle, "another pipeline is bound");
     }
-    if (!barred && !best_is_withdrawn(b, p))
-        REQUIRE(is_best(b, p, v), "a variant that fits is passed over");
+    if (!barred && !best_is_withdrawn(b, p, groups))
+        REQUIRE(is_best(b, p, v, groups), "a variant that fits is passed over");
     uint32_t all = (1u << p->watch.count) - 1;
     if (p->excluded == BF_REASON_NONE && p->watch.count && world.recorder.noting &&
         model_has(&b->model, p, all & ~atomic_load(&p->dropped))) {

@@ -45,12 +45,14 @@ static int tear_down(void **state)
     return 0;
 }
 
+static const uint32_t one_group[3] = {1, 1, 1};
+
 static void use(struct bf_recording *r, uint32_t first, uint32_t second)
 {
     const uint32_t words[2] = {first, second};
     bf_recording_bind(r, COMPUTE, pipeline.handle, &pipeline);
     bf_recording_push(r, 1, 0, sizeof(words), words);
-    bf_recording_use(r, COMPUTE);
+    bf_recording_dispatch(r, one_group);
 }
 
 static uint64_t submit(const void *queue, uint32_t count, struct bf_recording *const *list,
@@ -225,7 +227,7 @@ TEST_WITH(dropped_words_are_not_noted, set_up, tear_down)
     uint32_t word = 7;
     bf_recording_bind(recordings[0], COMPUTE, pipeline.handle, &pipeline);
     bf_recording_push(recordings[0], 1, 0, 4, &word);
-    bf_recording_use(recordings[0], COMPUTE);
+    bf_recording_dispatch(recordings[0], one_group);
     assert_true(recordings[0]->noted);
     use(recordings[0], 7, 9);
     assert_int_equal(recordings[0]->notes->row_count, 1);
@@ -390,10 +392,10 @@ TEST_WITH(switched_off, set_up, tear_down)
     assert_ptr_equal(fakes[0].bound[COMPUTE], v->handle);
     assert_false(recordings[0]->noted);
     recorder.stopped = true;
-    bf_recording_use(recordings[0], COMPUTE);
+    bf_recording_dispatch(recordings[0], one_group);
     assert_ptr_equal(fakes[0].bound[COMPUTE], pipeline.handle);
     recorder.stopped = false;
-    bf_recording_use(recordings[0], COMPUTE);
+    bf_recording_dispatch(recordings[0], one_group);
     assert_int_equal(v->picked, 0);
     bf_recording_end(recordings[0]);
     assert_int_equal(v->picked, 2);

@@ -8,7 +8,7 @@
  *        every output equals the general pipeline's, for every seed. So does every byte beside its
  *        buffers: they lie in memory of the checker's that is compared as a whole.
  *  CK-2  Nothing of the program's is touched: resources, sets and command buffers are the checker's
- *        own, of the formats that the program's had last, and images as large as its last dispatch,
+ *        own, of the formats that the program's had last, and images as large as its largest dispatch,
  *        or what it drew to, reaches: up to 2^18 invocations, 2^16 pixels, and what memory allows
  *        (DU-4). What is stored beyond isn't compared. (On a device where accesses out of bounds do
  *        harm, buffers are as large as the program's, or it isn't checked. There, and on
@@ -40,7 +40,7 @@
  *        a matter of numbers.
  *  CK-11 A shader that chooses elements of its own arrays is run on inputs that aren't tame, too,
  *        where a dry run goes before: of 0 and 1 any sums and products are the same.
- *  CK-12 Where it is known how many workgroups the program's last dispatch had, none runs with more
+ *  CK-12 Where it is known how many workgroups the program's largest dispatch had, none runs with more
  *        on any axis: invocations that the program never has may reach past its buffers, or race.
  *  CK-13 A pipeline whose sets lie in descriptor buffers is compared with its sets in one: each
  *        descriptor where the driver says that its binding is, as large as the driver has them for
@@ -119,7 +119,7 @@ struct bf_check_info {
     const struct bf_pipeline_interface *interface;
     const uint8_t *push; /* BF_CHECK_PUSH_BYTES: the values that the forms were built for */
     uint64_t fixed;      /* bit i: word i is a constant of the forms, and stays as it is */
-    uint32_t groups[3];  /* of the program's last dispatch; 0: not known */
+    uint32_t groups[3];  /* of the program's largest dispatch; 0: not known */
     VkPipeline general;  /* made by the caller as the program's was; a build's own */
     const struct bf_check_plan *plan; /* NULL: on all inputs */
     /* Of a dry run: points that some inputs have to come to, a bit each, of BF_DRY_RUN_POINTS.

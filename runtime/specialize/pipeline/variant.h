@@ -9,8 +9,8 @@
  *  VA-2  The struct lives as long as its pipeline's record (struct bf_pipeline) or the last command
  *        buffer that recorded it, whichever ends later: recording threads may read it without a
  *        lock.
- *  VA-3  The fields that decide whether it is picked (mask and values) never change once it is
- *        published.
+ *  VA-3  The fields that decide whether it is picked (mask, values and groups) never change once
+ *        it is published.
  *
  * Proven by tests/specialize/pipeline/variants.c.
  */
@@ -39,6 +39,7 @@ struct bf_variant {
     uint64_t bytes;              /* that it takes, as far as can be told */
     uint8_t mask;                /* which of the pipeline's watched words are constants */
     uint32_t values[BF_WATCHED]; /* of those words; 0 where the mask has none */
+    uint32_t groups[3];          /* of a dispatch: the most that it was checked for */
     _Atomic uint32_t state;
     _Atomic uint64_t picked; /* draws and dispatches recorded with it */
     uint32_t candidate; /* its index among the pipeline's candidates (specialize/variant_state.h) */

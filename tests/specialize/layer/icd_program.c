@@ -140,11 +140,21 @@ static VkResult make_graphics(struct program *p, VkPipeline *pipeline)
     return vulkan_graphics(p->f.device, &what, pipeline);
 }
 
+static VkResult make_compute(struct program *p, VkPipeline *pipeline)
+{
+    VkComputePipelineCreateInfo info =
+        info_compute(vulkan_module(p->f.device, store_comp, sizeof(store_comp)), p->layout, NULL);
+    if (p->based)
+        info.flags = VK_PIPELINE_CREATE_DISPATCH_BASE_BIT;
+    VkResult result =
+        vkCreateComputePipelines(p->f.device, VK_NULL_HANDLE, 1, &info, NULL, pipeline);
+    vkDestroyShaderModule(p->f.device, info.stage.module, NULL);
+    return result;
+}
+
 VkResult program_make(struct program *p, bool draws, const char *name, VkPipeline *pipeline)
 {
-    VkResult result =
-        draws ? make_graphics(p, pipeline)
-              : vulkan_compute(p->f.device, p->layout, store_comp, sizeof(store_comp), pipeline);
+    VkResult result = draws ? make_graphics(p, pipeline) : make_compute(p, pipeline);
     if (result != VK_SUCCESS)
         return result;
     const VkDebugUtilsObjectNameInfoEXT named = {
@@ -191,7 +201,11 @@ void program_record(struct program *p, bool draws, VkPipeline pipeline, struct p
         vkCmdDraw(c, 3, 1, 0, 0);
         vkCmdEndRenderPass(c);
     } else {
-        vkCmdDispatch(c, SIZE / 8, SIZE / 8, 1);
+        const uint32_t groups = p->groups ? p->groups : SIZE / 8;
+        if (p->based)
+            vkCmdDispatchBase(c, p->base, 0, 0, groups, groups, 1);
+        else
+            vkCmdDispatch(c, groups, groups, 1);
     }
     assert_success(vkEndCommandBuffer(c));
 }

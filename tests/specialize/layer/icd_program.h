@@ -29,6 +29,10 @@ struct program {
     VkCommandPool pool;
     VkCommandBuffer commands;
     uint32_t frames;
+    uint32_t
+        groups; /* of a dispatch, along each of two axes; 0: those that reach all of the image */
+    bool based; /* its pipelines may be dispatched from elsewhere than 0, and are, from */
+    uint32_t base;
 };
 
 struct program_push {
