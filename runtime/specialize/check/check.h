@@ -8,12 +8,12 @@
  *        every output equals the general pipeline's, for every seed. So does every byte beside its
  *        buffers: they lie in memory of the checker's that is compared as a whole.
  *  CK-2  Nothing of the program's is touched: resources, sets and command buffers are the checker's
- *        own, of the formats that the program's had last, and images as large as its largest dispatch,
- *        or what it drew to, reaches: up to 2^18 invocations, 2^16 pixels, and what memory allows
- *        (DU-4). What is stored beyond isn't compared. (On a device where accesses out of bounds do
- *        harm, buffers are as large as the program's, or it isn't checked. There, and on
- *        some inputs where a shader chooses elements of its own arrays, they are tame: integers 0
- *        and 1, floats from 0 to 1, and the program's push constants alone.)
+ *        own, of the formats that the program's had last, and images as large as its largest
+ *        dispatch, or what it drew to, reaches: up to 2^18 invocations, 2^16 pixels, and what
+ *        memory allows (DU-4). What is stored beyond isn't compared. (On a device where accesses
+ *        out of bounds do harm, buffers are as large as the program's, or it isn't checked. There,
+ *        and on some inputs where a shader chooses elements of its own arrays, they are tame:
+ *        integers 0 and 1, floats from 0 to 1, and the program's push constants alone.)
  *  CK-3  The checker's work goes to the device that it was given, one run at a time, and nowhere
  *        else: a helper's own (specialize/isolate/isolate.h), never the program's.
  *  CK-4  Where the general pipeline doesn't agree with itself, or writes nothing on any input, or
@@ -40,8 +40,9 @@
  *        a matter of numbers.
  *  CK-11 A shader that chooses elements of its own arrays is run on inputs that aren't tame, too,
  *        where a dry run goes before: of 0 and 1 any sums and products are the same.
- *  CK-12 Where it is known how many workgroups the program's largest dispatch had, none runs with more
- *        on any axis: invocations that the program never has may reach past its buffers, or race.
+ *  CK-12 Where it is known how many workgroups the program's largest dispatch had, none runs with
+ *        more on any axis: invocations that the program never has may reach past its buffers, or
+ *        race.
  *  CK-13 A pipeline whose sets lie in descriptor buffers is compared with its sets in one: each
  *        descriptor where the driver says that its binding is, as large as the driver has them for
  *        what is enabled, and samplers that can't change among them.

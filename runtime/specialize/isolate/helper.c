@@ -24,7 +24,7 @@
 #include "base/clock.h"
 #include "specialize/isolate/spawn.h"
 #include "specialize/isolate/helper_dry_run.h"
-#include "specialize/isolate/helper_position.h"
+#include "specialize/isolate/helper_redraw.h"
 
 #define SOCKET           BF_SPAWN_SOCKET
 #define SECONDS_TO_CLOSE 5
@@ -172,7 +172,7 @@ static bool helper_check(uint32_t number, struct bf_wire_check *check)
     if (on && !refused && result == VK_SUCCESS && check->runs) {
         result = helper_check_run(&device, check, pipelines, &plan, &verdict, &hung);
         if (result == VK_SUCCESS && !hung)
-            result = helper_positions_check(&device, check, pipelines, &plan, &verdict, &hung);
+            result = helper_redraw_check(&device, check, pipelines, &plan, &verdict, &hung);
         on = helper_answer(BF_WIRE_CHECKED, number, result, result == VK_SUCCESS ? &verdict : NULL);
     }
     for (uint32_t i = 0; !hung && i < check->build_count; i++)

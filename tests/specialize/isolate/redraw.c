@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Forms whose vertex stages compute other positions, as a driver's may that links them with another
- * fragment stage: here they are told to by a constant. [PO-1] */
+ * fragment stage, or whose colors differ by less than attachments show: here they are told to by
+ * constants. [PO-1, PO-2] */
 #include "isolate_helper.h"
 
-#include <math.h>
-
 #include "isolate_picture.h"
-#include "shaders/isolate.frag.h"
+#include "shaders/isolate_color.frag.h"
 #include "shaders/isolate.vert.h"
 
 /* There is a depth attachment, with which nothing is done; its states are dynamic, which then say
@@ -24,8 +23,13 @@ struct one {
     VkDynamicState dynamics[6];
 };
 
+/* What a form is told: 0.5 and 1 is what the general pipeline is. */
+struct told {
+    float depth, factor;
+};
+
 static const struct bf_build_request *one_make(struct one *one, bool pass, uint32_t how,
-                                               float depth)
+                                               struct told told)
 {
     static const VkDynamicState more[] = {
         VK_DYNAMIC_STATE_STENCIL_COMPARE_MASK, VK_DYNAMIC_STATE_STENCIL_REFERENCE,
@@ -33,8 +37,9 @@ static const struct bf_build_request *one_make(struct one *one, bool pass, uint3
     struct picture *p = &one->p;
     const struct bf_build_request *request =
         picture(p, pass, (struct bf_build_code){isolate_vert, sizeof(isolate_vert)},
-                (struct bf_build_code){isolate_frag, sizeof(isolate_frag)});
-    one->depth = depth;
+                (struct bf_build_code){isolate_color_frag, sizeof(isolate_color_frag)});
+    memcpy(&p->mode, &told.factor, sizeof(p->mode));
+    one->depth = told.depth;
     one->entry = (VkSpecializationMapEntry){0, 0, sizeof(float)};
     one->specialization = (VkSpecializationInfo){1, &one->entry, sizeof(float), &one->depth};
     p->g.stages[0].pSpecializationInfo = &one->specialization;
@@ -92,13 +97,13 @@ static struct bf_isolate *isolate_open(bool pass, bool linked)
 /* How the general pipeline comes about. */
 enum link { WHOLE, LINKED, OPTIMISED, FEW, WAYS };
 
-static void positions_check(struct bf_isolate *isolate, bool pass, uint32_t how, enum link link,
-                            struct bf_check_answer *answer)
+static void forms_check(struct bf_isolate *isolate, bool pass, uint32_t how, enum link link,
+                        struct told first, struct bf_check_answer *answer)
 {
     struct one ones[BF_CHECK_BUILDS];
     struct bf_build_request builds[BF_CHECK_BUILDS];
     for (uint32_t i = 0; i < BF_CHECK_BUILDS; i++)
-        builds[i] = *one_make(&ones[i], pass, how, i == 1 ? nextafterf(0.5f, 1) : 0.5f);
+        builds[i] = *one_make(&ones[i], pass, how, i == 1 ? first : (struct told){0.5f, 1});
     if (link) {
         /* A set that is in none of the layouts. */
         static const VkDescriptorSetLayoutCreateInfo *const none[] = {NULL};
@@ -129,25 +134,39 @@ static void positions_check(struct bf_isolate *isolate, bool pass, uint32_t how,
     assert_success(bf_isolate_check(isolate, &request, answer));
 }
 
-static void positions_differ(struct bf_isolate *isolate, bool pass, uint32_t how, enum link link)
+static void first_differs(struct bf_isolate *isolate, bool pass, uint32_t how, enum link link,
+                          struct told first)
 {
     struct bf_check_answer answer;
-    positions_check(isolate, pass, how, link, &answer);
+    forms_check(isolate, pass, how, link, first, &answer);
     assert_success(answer.built);
     assert_success(answer.checked);
     if (answer.forms[0].reason != BF_REASON_INEXACT || answer.forms[1].reason != BF_REASON_NONE)
         fail_msg("%s, case %u: %d and %d, %s", pass ? "render pass" : "rendering", how,
                  answer.forms[0].reason, answer.forms[1].reason, answer.why);
-    assert_string_equal(answer.why, "its positions differ");
+    assert_string_equal(answer.why, "its positions, or colors before they are rounded, differ");
     assert_true(answer.forms[1].first_use_ns && answer.forms[1].steady_ns);
 }
+
+static const struct told other_depth = {0x1.000002p-1f, 1}, other_factor = {0.5f, 0x1.000002p0f};
 
 TEST(positions_are_the_same_bits)
 {
     for (uint32_t pass = 0; pass < 2; pass++) {
         struct bf_isolate *isolate = isolate_open(pass, false);
         for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-            positions_differ(isolate, pass, cases[i], WHOLE);
+            first_differs(isolate, pass, cases[i], WHOLE, other_depth);
+        bf_isolate_destroy(isolate);
+    }
+}
+
+/* By the last bit of a float, where the program's attachments have 8 bits, and are blended. */
+TEST(colors_are_the_same_bits)
+{
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        struct bf_isolate *isolate = isolate_open(pass, false);
+        for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+            first_differs(isolate, pass, cases[i], WHOLE, other_factor);
         bf_isolate_destroy(isolate);
     }
 }
@@ -159,7 +178,7 @@ TEST(positions_of_what_is_linked)
         struct bf_isolate *isolate = isolate_open(pass, true);
         for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
             for (uint32_t link = LINKED; link < WAYS; link++)
-                positions_differ(isolate, pass, cases[i], (enum link)link);
+                first_differs(isolate, pass, cases[i], (enum link)link, other_depth);
         }
         bf_isolate_destroy(isolate);
     }
@@ -173,7 +192,7 @@ TEST(a_helper_links)
     for (uint32_t i = 0; i <= BF_CHECK_BUILDS; i++) {
         struct one one;
         struct bf_build_request builds[2];
-        builds[0] = *one_make(&one, true, 0, 0.5f);
+        builds[0] = *one_make(&one, true, 0, (struct told){0.5f, 1});
         builds[1] = builds[0];
         picture_link(&one.p, i & 1);
         one.p.links[i].flags |= VK_PIPELINE_CREATE_FAIL_ON_PIPELINE_COMPILE_REQUIRED_BIT;

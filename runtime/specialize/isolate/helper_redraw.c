@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/* Draws the forms of a graphics pipeline once more, to attachments that tell of positions, and of
+ * colors before they are rounded. */
+#include "specialize/isolate/helper_redraw.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "specialize/check/texel.h"
+
+/* Each fragment's depth is written. */
+static const VkPipelineDepthStencilStateCreateInfo every_depth = {
+    .sType = VK_STRUCTURE_TYPE_PIPELINE_DEPTH_STENCIL_STATE_CREATE_INFO,
+    .depthTestEnable = VK_TRUE,
+    .depthWriteEnable = VK_TRUE,
+    .depthCompareOp = VK_COMPARE_OP_ALWAYS,
+};
+
+/* What a build is given in place of the program's. */
+struct redraw_state {
+    VkPipelineDynamicStateCreateInfo dynamic;
+    VkDynamicState *states;
+    VkPipelineColorBlendStateCreateInfo blend;
+    VkPipelineColorBlendAttachmentState *blends;
+    VkPipelineRenderingCreateInfo rendering;
+    VkFormat *formats;
+    /* The program's, with one attachment more; nothing is in its other subpasses. */
+    VkRenderPassCreateInfo2 pass;
+    VkAttachmentDescription2 *attachments;
+    VkSubpassDescription2 *subpasses;
+    VkAttachmentReference2 depth;
+};
+
+/* A format whose bits are those of the depths, as far as a device has it. */
+static VkFormat depth_format(const struct helper_device *device)
+{
+    static const VkFormat formats[] = {VK_FORMAT_D32_SFLOAT, VK_FORMAT_X8_D24_UNORM_PACK32};
+    PFN_vkGetPhysicalDeviceFormatProperties of =
+        (PFN_vkGetPhysicalDeviceFormatProperties)device->get_proc(
+            device->instance, "vkGetPhysicalDeviceFormatProperties");
+    for (uint32_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+        VkFormatProperties properties;
+        of(device->physical, formats[i], &properties);
+        if (properties.optimalTilingFeatures & VK_FORMAT_FEATURE_DEPTH_STENCIL_ATTACHMENT_BIT)
+            return formats[i];
+    }
+    return VK_FORMAT_D16_UNORM; /* every device has it, and one of those */
+}
+
+/* The same kind of numbers in 32 bits, and as many components, if there are such attachments. */
+static VkFormat color_format(VkFormat program)
+{
+    static const VkFormat formats[3][4] = {
+        {VK_FORMAT_R32_SFLOAT, VK_FORMAT_R32G32_SFLOAT, VK_FORMAT_R32G32B32A32_SFLOAT,
+         VK_FORMAT_R32G32B32A32_SFLOAT},
+        {VK_FORMAT_R32_UINT, VK_FORMAT_R32G32_UINT, VK_FORMAT_R32G32B32A32_UINT,
+         VK_FORMAT_R32G32B32A32_UINT},
+        {VK_FORMAT_R32_SINT, VK_FORMAT_R32G32_SINT, VK_FORMAT_R32G32B32A32_SINT,
+         VK_FORMAT_R32G32B32A32_SINT},
+    };
+    struct bf_texel texel;
+    if (!bf_texel_of(program, VK_IMAGE_ASPECT_COLOR_BIT, &texel) || !texel.component_count)
+        return program;
+    const uint32_t kind = texel.kind == BF_TEXEL_UINT ? 1 : texel.kind == BF_TEXEL_SINT ? 2 : 0;
+    return formats[kind][texel.component_count - 1];
+}
+
+/* What the shader writes to the others is undefined, or nobody's. */
+static VkColorComponentFlags color_components(VkFormat program)
+{
+    struct bf_texel texel;
+    return bf_texel_of(program, VK_IMAGE_ASPECT_COLOR_BIT, &texel)
+               ? (1u << texel.component_count) - 1
+               : 0xf;
+}
+
+static bool state_is_of_depth(VkDynamicState state)
+{
+    switch (state) {
+    case VK_DYNAMIC_STATE_DEPTH_BOUNDS:
+    case VK_DYNAMIC_STATE_STENCIL_COMPARE_MASK:
+    case VK_DYNAMIC_STATE_STENCIL_WRITE_MASK:
+    case VK_DYNAMIC_STATE_STENCIL_REFERENCE:
+    case VK_DYNAMIC_STATE_DEPTH_TEST_ENABLE:
+    case VK_DYNAMIC_STATE_DEPTH_WRITE_ENABLE:
+    case VK_DYNAMIC_STATE_DEPTH_COMPARE_OP:
+    case VK_DYNAMIC_STATE_DEPTH_BOUNDS_TEST_ENABLE:
+    case VK_DYNAMIC_STATE_STENCIL_TEST_ENABLE:
+    case VK_DYNAMIC_STATE_STENCIL_OP:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool dynamic_without_depth(struct redraw_state *r, VkGraphicsPipelineCreateInfo *graphics)
+{
+    const VkPipelineDynamicStateCreateInfo *from = graphics->pDynamicState;
+    if (!from)
+        return true;
+    r->dynamic = *from;
+    r->states = calloc(from->dynamicStateCount + 1, sizeof(*r->states));
+    r->dynamic.dynamicStateCount = 0;
+    r->dynamic.pDynamicStates = r->states;
+    graphics->pDynamicState = &r->dynamic;
+    for (uint32_t i = 0; r->states && i < from->dynamicStateCount; i++) {
+        if (!state_is_of_depth(from->pDynamicStates[i]))
+            r->states[r->dynamic.dynamicStateCount++] = from->pDynamicStates[i];
+    }
+    return r->states != NULL;
+}
+
+/* 'formats': of the program's color attachments. */
+static bool blend_nothing(struct redraw_state *r, VkGraphicsPipelineCreateInfo *graphics,
+                          uint32_t count, const VkFormat *formats)
+{
+    const VkPipelineColorBlendStateCreateInfo *from = graphics->pColorBlendState;
+    if (!from || !from->attachmentCount)
+        return true;
+    r->blends = calloc(from->attachmentCount, sizeof(*r->blends));
+    for (uint32_t i = 0; r->blends && i < from->attachmentCount; i++) {
+        r->blends[i] = from->pAttachments[i];
+        r->blends[i].blendEnable = VK_FALSE;
+        if (i < count)
+            r->blends[i].colorWriteMask &= color_components(formats[i]);
+    }
+    r->blend = *from;
+    r->blend.logicOpEnable = VK_FALSE;
+    r->blend.pAttachments = r->blends;
+    graphics->pColorBlendState = &r->blend;
+    return r->blends != NULL;
+}
+
+/* Nothing else may be chained to a request's pipeline. */
+static bool rendering_take(struct redraw_state *r, VkGraphicsPipelineCreateInfo *graphics,
+                           VkFormat depth)
+{
+    if (graphics->pNext)
+        r->rendering = *(const VkPipelineRenderingCreateInfo *)graphics->pNext;
+    const uint32_t count = r->rendering.colorAttachmentCount;
+    const VkFormat *program = r->rendering.pColorAttachmentFormats;
+    r->formats = calloc(count + 1, sizeof(*r->formats));
+    if (!r->formats || !blend_nothing(r, graphics, count, program))
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        r->formats[i] = color_format(program[i]);
+    r->rendering.sType = VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO;
+    r->rendering.pColorAttachmentFormats = r->formats;
+    r->rendering.depthAttachmentFormat = depth;
+    r->rendering.stencilAttachmentFormat = VK_FORMAT_UNDEFINED;
+    graphics->pNext = &r->rendering;
+    return true;
+}
+
+static bool pass_copy(struct redraw_state *r, const VkRenderPassCreateInfo2 *pass)
+{
+    const uint32_t count = pass->attachmentCount;
+    r->pass = *pass;
+    r->attachments = calloc(count + 1, sizeof(*r->attachments));
+    r->subpasses = calloc(pass->subpassCount, sizeof(*r->subpasses));
+    if (!r->attachments || !r->subpasses)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        r->attachments[i] = pass->pAttachments[i];
+    for (uint32_t i = 0; i < pass->subpassCount; i++) {
+        r->subpasses[i] = (VkSubpassDescription2){
+            .sType = VK_STRUCTURE_TYPE_SUBPASS_DESCRIPTION_2,
+            .viewMask = pass->pSubpasses[i].viewMask,
+        };
+    }
+    r->pass.pAttachments = r->attachments;
+    r->pass.pSubpasses = r->subpasses;
+    return true;
+}
+
+static void pass_take_depth(struct redraw_state *r, VkSubpassDescription2 *own,
+                            const VkPipelineMultisampleStateCreateInfo *samples, VkFormat format)
+{
+    r->depth = (VkAttachmentReference2){.sType = VK_STRUCTURE_TYPE_ATTACHMENT_REFERENCE_2,
+                                        .attachment = r->pass.attachmentCount++,
+                                        .layout = VK_IMAGE_LAYOUT_GENERAL};
+    r->attachments[r->depth.attachment] = (VkAttachmentDescription2){
+        .sType = VK_STRUCTURE_TYPE_ATTACHMENT_DESCRIPTION_2,
+        .format = format,
+        .samples = samples ? samples->rasterizationSamples : VK_SAMPLE_COUNT_1_BIT,
+        .loadOp = VK_ATTACHMENT_LOAD_OP_DONT_CARE,
+        .stencilLoadOp = VK_ATTACHMENT_LOAD_OP_DONT_CARE,
+        .stencilStoreOp = VK_ATTACHMENT_STORE_OP_DONT_CARE,
+        .finalLayout = VK_IMAGE_LAYOUT_GENERAL,
+    };
+    own->pDepthStencilAttachment = &r->depth;
+    own->pNext = NULL; /* how the program's depth was resolved */
+}
+
+static bool pass_take_colors(struct redraw_state *r, VkSubpassDescription2 *own,
+                             VkGraphicsPipelineCreateInfo *graphics)
+{
+    const uint32_t count = own->colorAttachmentCount;
+    r->formats = calloc(count + 1, sizeof(*r->formats));
+    for (uint32_t i = 0; r->formats && i < count; i++) {
+        const uint32_t attachment = own->pColorAttachments[i].attachment;
+        if (attachment != VK_ATTACHMENT_UNUSED)
+            r->formats[i] = r->attachments[attachment].format;
+    }
+    if (!r->formats || !blend_nothing(r, graphics, count, r->formats))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t attachment = own->pColorAttachments[i].attachment;
+        if (attachment != VK_ATTACHMENT_UNUSED)
+            r->attachments[attachment].format = color_format(r->formats[i]);
+    }
+    own->pResolveAttachments = NULL;
+    return true;
+}
+
+static bool pass_take(struct redraw_state *r, struct bf_wire_build *build, VkFormat depth)
+{
+    if (!pass_copy(r, build->pass))
+        return false;
+    VkSubpassDescription2 *own = &r->subpasses[build->graphics.subpass];
+    *own = build->pass->pSubpasses[build->graphics.subpass];
+    pass_take_depth(r, own, build->graphics.pMultisampleState, depth);
+    build->pass = &r->pass;
+    return pass_take_colors(r, own, &build->graphics);
+}
+
+static VkResult build_take(struct redraw_state *r, struct bf_wire_build *build, VkFormat depth)
+{
+    bool done = dynamic_without_depth(r, &build->graphics);
+    build->graphics.pDepthStencilState = &every_depth;
+    if (done)
+        done =
+            build->pass ? pass_take(r, build, depth) : rendering_take(r, &build->graphics, depth);
+    return done ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+static void redraw_free(struct redraw_state *r)
+{
+    free(r->states);
+    free(r->blends);
+    free(r->formats);
+    free(r->attachments);
+    free(r->subpasses);
+}
+
+/* What didn't pass now never did. */
+static void verdict_take_back(struct bf_wire_verdict *verdict, const struct bf_wire_verdict *now)
+{
+    verdict->hung = now->hung;
+    verdict->peak_bytes = now->peak_bytes;
+    for (uint32_t i = 0; i < verdict->form_count; i++) {
+        if (verdict->reasons[i] != BF_REASON_NONE || now->reasons[i] == BF_REASON_NONE)
+            continue;
+        verdict->reasons[i] = now->reasons[i];
+        snprintf(verdict->why, sizeof(verdict->why),
+                 "its positions, or colors before they are rounded, %s%.*s",
+                 *now->why ? "can't be compared: " : "differ", (int)sizeof(verdict->why) - 72,
+                 now->why);
+    }
+}
+
+static bool any_passed(const struct bf_wire_verdict *verdict)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < verdict->form_count; i++)
+        any = any || verdict->reasons[i] == BF_REASON_NONE;
+    return any;
+}
+
+VkResult helper_redraw_check(struct helper_device *device, struct bf_wire_check *check,
+                             struct helper_pipeline *pipelines, const struct bf_check_plan *plan,
+                             struct bf_wire_verdict *verdict, bool *hung)
+{
+    if (!check->interface.graphics || !any_passed(verdict))
+        return VK_SUCCESS;
+    struct redraw_state states[BF_CHECK_BUILDS] = {{.states = NULL}};
+    struct bf_wire_verdict now;
+    VkResult result = VK_SUCCESS;
+    const VkFormat format = depth_format(device);
+    for (uint32_t i = 0; i < check->build_count; i++)
+        helper_pipeline_free(device, &pipelines[i]);
+    for (uint32_t i = 0; i < check->build_count && result == VK_SUCCESS; i++) {
+        result = build_take(&states[i], &check->builds[i], format);
+        if (result == VK_SUCCESS)
+            result = helper_pipeline_make(device, &check->builds[i], &pipelines[i]);
+    }
+    check->interface.pass = check->builds[0].pass;
+    if (result == VK_SUCCESS)
+        result = helper_check_run(device, check, pipelines, plan, &now, hung);
+    if (result == VK_SUCCESS)
+        verdict_take_back(verdict, &now);
+    for (uint32_t i = 0; i < check->build_count; i++)
+        redraw_free(&states[i]);
+    return result;
+}
