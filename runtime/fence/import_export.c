@@ -12,6 +12,7 @@
 #include "scheduler/scheduler.h"
 #include "scheduler/sleeper.h"
 #include "scheduler/watcher.h"
+#include "scheduler/window.h"
 
 /* In how many steps an exported semaphore follows its fence. */
 #define SIGNAL_STEPS 64
@@ -348,8 +349,8 @@ static VkResult fence_semaphore_find_or_register(struct bf_fence *fence, VkSemap
         atomic_fetch_add(&known->fences, 1);
     }
     bf_lock_release(&scheduler->fences->registered_lock);
-    if (result == VK_SUCCESS)
-        atomic_store(&scheduler->names_fences, true); /* PW-7 */
+    if (result == VK_SUCCESS && scheduler->gpu.attached)
+        atomic_store(&scheduler->names_fences, true);
     return result;
 }
 
@@ -445,5 +446,7 @@ VkResult bfExportFenceToSemaphore(BfFence handle, VkSemaphore semaphore)
     atomic_store(&fence->named, (uint64_t)named);
     bf_fence_announce(fence, bfGetFenceCompletedValue(handle));
     bf_effects_run(scheduler, &effects);
+    if (scheduler->gpu.attached)
+        bf_windows_flush_named(scheduler, NULL);
     return VK_SUCCESS;
 }

@@ -7,7 +7,6 @@
 #include "scheduler/packet.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/watch.h"
-#include "scheduler/window.h"
 
 static bool submit_check_semaphores(struct bf_scheduler *scheduler,
                                     const VkSemaphoreSubmitInfo *list, uint32_t count)
@@ -76,7 +75,6 @@ VkResult bfLockVkQueue(BfDevice handle, VkQueue vk_queue)
     if (!queue)
         return VK_ERROR_VALIDATION_FAILED_EXT;
     if (queue->scheduler->gpu.attached) {
-        bf_windows_flush_named(queue->scheduler);
         if (!bf_engine_enter(queue->engine))
             return bf_scheduler_lost(queue->scheduler, __func__);
         atomic_fetch_add(&queue->engine->kept, 1);
@@ -97,6 +95,7 @@ VkResult bfUnlockVkQueue(BfDevice handle, VkQueue vk_queue)
     }
     if (queue->scheduler->gpu.attached) {
         bf_signless_begin(&queue->presented); /* or submitted */
+        queue->engine->unnumbered = true;
         bf_watch_unwitnessed(queue->engine);
         atomic_fetch_add(&queue->engine->kept, 1);
         bf_engine_leave(queue->engine, 0);

@@ -235,8 +235,8 @@ static enum bf_outcome direct_submit(struct bf_queue *queue, uint32_t count,
                           : BF_OUTCOME_BY_PACKET;
     bf_label_enter(engine, queue->labels);
     bool shared = atomic_load_explicit(&engine->shared, memory_order_relaxed);
-    bool watched = count && (bf_watch_witnesses(engine) ||         /* WD-2 */
-                             atomic_load(&engine->preempt.asked)); /* PE-2 */
+    bool watched = count && (bf_watch_witnesses(engine) ||           /* WD-2 */
+                             atomic_load(&engine->preempt.numbers)); /* PE-2 */
     if (!shared && !watched) {
         *result = bf_driver_submit(engine, count, infos, fence);
         return BF_OUTCOME_DONE;

@@ -67,8 +67,9 @@ static void scheduler_hand_over(struct bf_scheduler *scheduler, uint64_t engines
 
 void bf_scheduler_wait_released(struct bf_scheduler *scheduler, uint64_t before)
 {
-    if (atomic_load_explicit(&scheduler->seen_outside, memory_order_relaxed) &&
-        atomic_load(&scheduler->released) != before)
+    const bool told = atomic_load_explicit(&scheduler->seen_outside, memory_order_relaxed) ||
+                      atomic_load_explicit(&scheduler->names_fences, memory_order_relaxed);
+    if (told && atomic_load(&scheduler->released) != before)
         scheduler_hand_over(scheduler, 0, before);
 }
 

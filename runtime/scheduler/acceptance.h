@@ -8,7 +8,8 @@
  *       work satisfies: its own packets are that one, or behind it.
  *  AC-2  A call that sets packets free (a submission, a present, a signal by the host or the CPU)
  *       returns when those have been accepted, and what these have set free in turn, or are held by
- *       another wait: where somebody outside of the device can tell (bf_scheduler.seen_outside).
+ *       another wait: where somebody outside of the device can tell (bf_scheduler.seen_outside), or
+ *       the program itself, past Belfry (names_fences).
  *       Else it may return while another thread is about to hand them over (Q-5). Who destroys a
  *       fence or resumes a queue promises nothing of what that sets free (AC-4).
  *  AC-3  Nobody waits here for a thread that waits for him. Who waits holds no lock but

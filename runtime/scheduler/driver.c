@@ -40,6 +40,14 @@ static void submit_end(struct bf_engine *engine)
         bf_lock_release(engine->scheduler->submit_lock);
 }
 
+/* Does it signal the engine's epoch? That is the last of its signals then. */
+static bool is_numbered(const struct bf_engine *engine, const VkSubmitInfo2 *info)
+{
+    const uint32_t count = info->signalSemaphoreInfoCount;
+    return count && engine->base.epoch &&
+           info->pSignalSemaphoreInfos[count - 1].semaphore == engine->base.epoch;
+}
+
 VkResult bf_driver_submit(struct bf_engine *engine, uint32_t count, const VkSubmitInfo2 *infos,
                           VkFence fence)
 {
@@ -54,6 +62,8 @@ VkResult bf_driver_submit(struct bf_engine *engine, uint32_t count, const VkSubm
         return VK_ERROR_DEVICE_LOST;
     VkResult result = scheduler->gpu.vk.vkQueueSubmit2(engine->base.handle, count, infos, fence);
     submit_end(engine);
+    if (count && result == VK_SUCCESS)
+        engine->unnumbered = !is_numbered(engine, &infos[count - 1]);
     return result;
 }
 
@@ -69,6 +79,11 @@ VkResult bf_driver_bind_sparse(struct bf_engine *engine, const VkBindSparseInfo 
         return VK_ERROR_DEVICE_LOST;
     VkResult result = scheduler->gpu.vk.vkQueueBindSparse(engine->base.handle, 1, info, fence);
     submit_end(engine);
+    /* (An epoch of its own tells of nothing before it: that is for submissions.) */
+    const uint32_t count = info->signalSemaphoreCount;
+    if (result == VK_SUCCESS &&
+        !(count && engine->base.epoch && info->pSignalSemaphores[count - 1] == engine->base.epoch))
+        engine->unnumbered = true;
     return result;
 }
 
@@ -113,6 +128,8 @@ VkResult bf_driver_queue_wait_idle(struct bf_engine *engine)
     call_begin(engine, BF_WATCHED_QUEUE_WAIT_IDLE);
     VkResult result = scheduler->gpu.vk.vkQueueWaitIdle(engine->base.handle);
     call_end(engine);
+    if (result == VK_SUCCESS)
+        engine->unnumbered = false;
     bf_retired_drained(scheduler, retired, result == VK_SUCCESS ? bf_engine_bit(engine) : 0);
     return result;
 }
@@ -145,6 +162,8 @@ VkResult bf_driver_submit_raw(struct bf_engine *engine, const struct bf_raw_subm
         break;
     }
     submit_end(engine);
+    if (result == VK_SUCCESS)
+        engine->unnumbered = true;
     return result;
 }
 

@@ -89,6 +89,9 @@ struct bf_engine {
     _Atomic uint32_t preferred; /* of these, those above normal priority */
     _Atomic bool has_presented; /* so that it may block in the driver again */
     bool leaving;               /* destroyed command queues are still here */
+    /* The driver has been given something since the last submission with an epoch, which no epoch
+     * tells of (PE-2). Under the lock, or beside a present. */
+    bool unnumbered;
     /* Several queues, so that each needs a completion signal of its own. Written under the lock; no
      * longer so when the last command queue has left a VkQueue that it shared with one queue. */
     _Atomic bool shared;
@@ -217,6 +220,9 @@ bool bf_engine_pump_if_free(struct bf_engine *engine);
 /* Hands over what may go before a call other than a pump, packets of 'first' before others; the
  * lock is held. The engines to pump once it isn't are added to *engines. */
 void bf_engine_hand_over_ready(struct bf_engine *engine, struct bf_queue *first, uint64_t *engines);
+
+/* Collects the timestamps and log entries of submissions that are complete; the lock is held. */
+void bf_engine_collect(struct bf_engine *engine);
 
 /* The device is lost: drops the packets that are in no call of the driver's, whoever has the lock
  * (L-3). */

@@ -271,15 +271,29 @@ static void add_engine_that_passes(void *context, struct bf_queue *queue)
     bf_lock_release(&queue->lock);
 }
 
-uint64_t bf_inherit_flush_named(struct bf_scheduler *scheduler)
+uint64_t bf_inherit_flush_named(struct bf_scheduler *scheduler, struct bf_queue *queue)
 {
     struct inheritance in = {.scheduler = scheduler, .level = BF_LEVEL_PASSES};
     bf_lock_acquire(&scheduler->pending.lock);
-    queues_visit(scheduler, flush_named, &in);
+    if (queue)
+        flush_one(&in, queue);
+    else
+        queues_visit(scheduler, flush_named, &in);
     inheritance_spread(&in);
     queues_visit(scheduler, add_engine_that_passes, &in); /* what another thread has raised, too */
     bf_lock_release(&scheduler->pending.lock);
     return in.engines;
+}
+
+bool bf_inherit_names(struct bf_scheduler *scheduler, const struct bf_packet *first)
+{
+    if (!atomic_load_explicit(&scheduler->names_fences, memory_order_relaxed))
+        return false;
+    bf_lock_acquire(&scheduler->pending.lock);
+    while (first && !packet_signals_named(first))
+        first = first->next;
+    bf_lock_release(&scheduler->pending.lock);
+    return first != NULL;
 }
 
 uint64_t bf_inherit_flush_signal(struct bf_scheduler *scheduler, const struct bf_semaphore *sem,

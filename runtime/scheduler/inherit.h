@@ -20,6 +20,7 @@
 #ifndef BELFRY_SCHEDULER_INHERIT_H
 #define BELFRY_SCHEDULER_INHERIT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct bf_packet;
@@ -43,9 +44,12 @@ uint64_t bf_inherit_anew(struct bf_scheduler *scheduler);
  * the engines to pump. No lock is held. */
 uint64_t bf_inherit_flush(struct bf_scheduler *scheduler, struct bf_queue *queue);
 
-/* The same of what signals a semaphore that a fence was imported from or exported to; the engines
- * that have any of it, or of what that depends on. */
-uint64_t bf_inherit_flush_named(struct bf_scheduler *scheduler);
+/* The same of what the queue has by now (NULL: each, of what signals a semaphore that a fence was
+ * imported from or exported to); the engines that have any of it, or of what that depends on. */
+uint64_t bf_inherit_flush_named(struct bf_scheduler *scheduler, struct bf_queue *queue);
+
+/* Does one of the packets, which aren't on a list yet, signal such a semaphore? No lock is held. */
+bool bf_inherit_names(struct bf_scheduler *scheduler, const struct bf_packet *first);
 
 /* The same of what will signal the semaphore: the engines are dirty. */
 uint64_t bf_inherit_flush_signal(struct bf_scheduler *scheduler, const struct bf_semaphore *sem,

@@ -56,19 +56,13 @@
 struct bf_scheduler;
 struct bf_queue;
 
-/* Everything that is set has to be reached; nothing set means idle. */
-struct bf_completion_signal {
+/* The completion signal: everything that is set has to be reached; nothing set means idle. */
+struct bf_last_submission {
+    struct bf_lock lock; /* leaf lock */
     _Atomic(VkFence) fence;
     _Atomic(VkSemaphore) semaphore;
     uint64_t value; /* of the semaphore */
     uint64_t epoch;
-};
-
-struct bf_last_submission {
-    struct bf_lock lock; /* leaf lock */
-    struct bf_completion_signal signal;
-    struct bf_completion_signal kept; /* an earlier one, for a request for preemption (PE-2) */
-    uint64_t signless; /* how much the queue had begun without a sign when the signal was set */
 };
 
 /* What ends without a sign: a wait of the driver's for idleness tells. Zeroed: nothing has begun.
@@ -125,20 +119,9 @@ static inline bool bf_last_submission_suits(struct bf_semaphore *sem, VkPipeline
 /* Blocks until the completion signal is reached. Errors: those of the driver's waits. */
 VkResult bf_last_submission_wait(struct bf_queue *queue);
 
-/* Is the completion signal reached now? Errors count as no. The engine's lock is held. */
+/* Is the completion signal reached now? Errors count as no, and so does that somebody waits for it:
+ * this waits for nobody. The engine's lock is held. */
 bool bf_last_submission_is_reached(struct bf_queue *queue);
-
-/* Does the completion signal tell of all that the queue has submitted: has nothing without a sign
- * come since it was set? The engine's lock, or its place beside a present, is held. */
-bool bf_last_submission_tells_all(struct bf_queue *queue);
-
-/* Keeps a copy of the completion signal, instead of one that was kept before. The engine's lock, or
- * its place beside a present, is held. */
-void bf_last_submission_keep(struct bf_queue *queue);
-
-/* Blocks until the kept one is reached, but not for much longer than the time: VK_TIMEOUT. Errors:
- * those of the driver's waits. */
-VkResult bf_last_submission_wait_kept(struct bf_queue *queue, uint64_t timeout_ns);
 
 /* The program resets or destroys these objects; to be called before the driver does it.
  * Thread-safety: safe. */

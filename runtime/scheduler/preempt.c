@@ -31,7 +31,7 @@ struct bf_preempter {
 
 static bool preemption_is_over(const struct bf_preemption *request, uint64_t completed)
 {
-    return request->epoch <= completed && request->sign == BF_PREEMPTION_EPOCH;
+    return request->epoch <= completed && !request->unmarked;
 }
 
 /* Completes the requests that are over, or on a lost device all, of which nobody is told any more:
@@ -93,41 +93,58 @@ static bool preempt_next(struct bf_engine *engine, struct bf_preemption *request
     return any;
 }
 
-static VkResult preempt_wait_by_fence(struct bf_engine *engine)
-{
-    VkResult result = bf_engine_wait_by_fence(engine);
-    if (result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
-        result = VK_ERROR_DEVICE_LOST;
-        if (bf_engine_enter(engine)) { /* the driver's wait needs no memory */
-            result = bf_driver_queue_wait_idle(engine);
-            bf_engine_leave(engine, 0);
-        }
-    }
-    return result;
-}
-
-static VkResult preempt_wait_signals(struct bf_engine *engine, uint64_t timeout_ns)
+/* Is what has no epoch over, by the VkQueues' completion signals? The engine's lock is held, or its
+ * place beside a present. */
+static bool engine_unnumbered_is_over(struct bf_engine *engine)
 {
     struct bf_scheduler *scheduler = engine->scheduler;
-    VkResult result = VK_SUCCESS;
-    for (uint32_t i = 0; i < scheduler->queue_count && result == VK_SUCCESS; i++) {
-        if (scheduler->queues[i].engine == engine)
-            result = bf_last_submission_wait_kept(&scheduler->queues[i], timeout_ns);
+    bool over = true;
+    for (uint32_t i = 0; i < scheduler->queue_count && over; i++) {
+        struct bf_queue *queue = &scheduler->queues[i];
+        over =
+            queue->engine != engine ||
+            (!bf_signless_is(&queue->submitted) &&
+             !(scheduler->gpu.attached && bf_signless_is(&queue->presented)) && /* or submitted */
+             bf_last_submission_is_reached(queue));
     }
-    return result;
+    return over;
 }
 
-/* PE-2, of a request whose epoch alone doesn't tell. */
-static VkResult preempt_wait_sign(struct bf_engine *engine, enum bf_preemption_sign sign,
-                                  uint64_t timeout_ns)
+/* The epoch that tells of all that the driver has been given; the engine's lock is held. */
+static VkResult preempt_mark(struct bf_engine *engine, uint64_t *epoch)
+{
+    *epoch = atomic_load(&engine->base.accepted_epoch);
+    return engine->unnumbered && !engine_unnumbered_is_over(engine)
+               ? bf_engine_mark(engine, VK_NULL_HANDLE, "preemption", epoch)
+               : VK_SUCCESS;
+}
+
+void bf_preempt_before_present(struct bf_engine *engine)
+{
+    uint64_t epoch;
+    if (!engine->scheduler->preemption || engine->scheduler->gpu.attached ||
+        !atomic_load_explicit(&engine->command_queues, memory_order_relaxed))
+        return;
+    if (!atomic_load_explicit(&engine->preempt.numbers, memory_order_relaxed))
+        atomic_store(&engine->preempt.numbers, true);
+    (void)preempt_mark(engine, &epoch); /* else a request waits for the present, too */
+}
+
+/* Of the first request, which was made beside a present. */
+static VkResult preempt_mark_late(struct bf_engine *engine)
 {
     struct bf_pending *pending = &engine->scheduler->pending;
-    VkResult result = sign == BF_PREEMPTION_FENCE ? preempt_wait_by_fence(engine)
-                                                  : preempt_wait_signals(engine, timeout_ns);
+    uint64_t epoch;
+    if (!bf_engine_enter(engine))
+        return VK_ERROR_DEVICE_LOST;
+    VkResult result = preempt_mark(engine, &epoch);
     bf_lock_acquire(&pending->lock);
-    if (result == VK_SUCCESS && engine->preempt.first)
-        engine->preempt.first->sign = BF_PREEMPTION_EPOCH;
+    if (result == VK_SUCCESS && engine->preempt.first) {
+        engine->preempt.first->epoch = epoch;
+        engine->preempt.first->unmarked = false;
+    }
     bf_lock_release(&pending->lock);
+    bf_engine_leave(engine, 0);
     return result;
 }
 
@@ -144,11 +161,11 @@ static void preempter_run(void *argument)
                 bf_futex_wait(&preempter->turn, turn, NULL);
             continue;
         }
-        const uint64_t leave = scheduler->leave_ns / 2, slice = leave < SLICE_NS ? leave : SLICE_NS;
+        const uint64_t leave = scheduler->leave_ns / 2;
         VkResult result =
-            first.sign == BF_PREEMPTION_EPOCH
-                ? bf_gpu_wait_timeline(&scheduler->gpu, engine->base.epoch, first.epoch, slice)
-                : preempt_wait_sign(engine, first.sign, slice);
+            first.unmarked ? preempt_mark_late(engine)
+                           : bf_gpu_wait_timeline(&scheduler->gpu, engine->base.epoch, first.epoch,
+                                                  leave < SLICE_NS ? leave : SLICE_NS);
         if (atomic_load(&preempter->stop)) /* L-7: only this thread may be left */
             return;
         bf_driver_wait_judge(scheduler, result, &preempter->turn, turn, "waiting for a preemption");
@@ -178,45 +195,6 @@ VkResult bf_preempt_prepare(struct bf_engine *engine)
 
 /* --------------------------------------------------------------------------------- Requests -- */
 
-/* What a request needs to be told by now; completion signals are kept where it needs them. (One
- * that an earlier request still waits for is replaced by a later one of the VkQueue's, which tells
- * it, too.) The engine's lock is held, or nothing is accepted. */
-static enum bf_preemption_sign preempt_keep_signs(struct bf_engine *engine)
-{
-    struct bf_scheduler *scheduler = engine->scheduler;
-    const bool numbers = atomic_load(&engine->preempt.asked); /* what can be copied */
-    enum bf_preemption_sign sign = BF_PREEMPTION_EPOCH;
-    for (uint32_t i = 0; i < scheduler->queue_count && !scheduler->gpu.attached; i++) {
-        struct bf_queue *queue = &scheduler->queues[i];
-        if (queue->engine != engine)
-            continue;
-        bf_last_submission_keep(queue);
-        if (!bf_last_submission_tells_all(queue))
-            sign = BF_PREEMPTION_FENCE;
-        else if (sign == BF_PREEMPTION_EPOCH && (!numbers || bf_signless_is(&queue->submitted)) &&
-                 !bf_last_submission_is_reached(queue))
-            sign = BF_PREEMPTION_SIGNALS;
-    }
-    return sign;
-}
-
-void bf_preempt_before_present(struct bf_engine *engine)
-{
-    struct bf_scheduler *scheduler = engine->scheduler;
-    uint64_t epoch = 0;
-    if (!scheduler->preemption || scheduler->gpu.attached ||
-        !atomic_load_explicit(&engine->command_queues, memory_order_relaxed))
-        return;
-    for (uint32_t i = 0; i < scheduler->queue_count; i++) {
-        struct bf_queue *queue = &scheduler->queues[i];
-        if (queue->engine != engine || bf_last_submission_tells_all(queue))
-            continue;
-        if (!epoch && bf_engine_mark(engine, VK_NULL_HANDLE, "preemption", &epoch) != VK_SUCCESS)
-            return; /* a request waits for the present, too */
-        bf_last_submission_set(queue, VK_NULL_HANDLE, VK_NULL_HANDLE, 0, epoch);
-    }
-}
-
 VkResult bf_preempt_request(struct bf_command_queue *queue, uint64_t *number)
 {
     struct bf_engine *engine = queue->base.engine;
@@ -236,10 +214,19 @@ VkResult bf_preempt_request(struct bf_command_queue *queue, uint64_t *number)
         free(request);
         return bf_scheduler_settle(scheduler);
     }
-    request->sign = preempt_keep_signs(engine);
+    VkResult result = VK_SUCCESS;
+    request->epoch = atomic_load(&engine->base.accepted_epoch);
+    if (entry == BF_ENGINE_LOCKED)
+        result = preempt_mark(engine, &request->epoch); /* PE-2 */
+    else
+        request->unmarked = engine->unnumbered && !engine_unnumbered_is_over(engine);
+    if (result != VK_SUCCESS) {
+        bf_engine_leave_beside(engine, entry);
+        free(request);
+        return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_settle(scheduler) : result;
+    }
     bf_lock_acquire(&scheduler->pending.lock);
     *number = request->number = ++preempt->requested;
-    request->epoch = atomic_load(&engine->base.accepted_epoch); /* PE-2 */
     if (preempt->first)
         preempt->last->next = request;
     else
@@ -248,7 +235,7 @@ VkResult bf_preempt_request(struct bf_command_queue *queue, uint64_t *number)
     atomic_fetch_add(&preempt->under_way, 1);
     atomic_store(&scheduler->had_windows, true);
     const bool first = atomic_fetch_add(&scheduler->windows, 1) == 0; /* PW-7 holds of this, too */
-    atomic_store(&preempt->asked, true);
+    atomic_store(&preempt->numbers, true);
     bf_lock_release(&scheduler->pending.lock);
     bf_engine_leave_beside(engine, entry);
     if (first)

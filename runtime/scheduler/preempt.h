@@ -12,12 +12,12 @@
  *        and gets its epochs when it is handed over. Nothing else of it changes: each queue keeps
  *        its order (Q-2), and fences and progress fences the values that they were to be set to.
  *  PE-2  A request is complete when every submission is over that the engine had accepted when it
- *        was made; it is made under the engine's lock, so that none is in between. From the first
- *        request on each submission has an epoch, but for those that can't be copied. Of what
- *        VkQueues have submitted before, their completion signals tell, which are kept for the
- *        request (scheduler/last_submission.h); of what has none, and isn't before one, the fence
- *        of an empty submission. That waits for a present that is in the driver (PE-4), so a
- *        present gets it before it begins, as an epoch.
+ *        was made; it is made under the engine's lock, so that none is in between. Epochs tell.
+ *        From the first request on, or the first present beside command queues, each submission has
+ *        one, but for those that can't be copied. Where the last thing that the driver was given
+ *        has none, and isn't over by its completion signal either, the request submits a mark,
+ *        which has one; nothing can be submitted while a present is in the driver (PE-4), so a
+ *        present does it before it begins.
  *  PE-3  Requests of an engine complete in the order in which they were made, each once, and the
  *        preemption fence takes their numbers then. What they held is handed over by who completes
  *        them: a thread of the engine's, or the call itself where nothing was under way. A packet
@@ -28,7 +28,7 @@
  *  PE-4  A packet that waits is held by its wait, before and after, and is behind the request's
  *        queue without ever having been the engine's: requests wait for no wait of a held packet's.
  *        Nor for presents; but for the one during which the engine's first command queue is made,
- *        if VkQueues that had the engine to themselves until then are still at work.
+ *        if VkQueues that had the engine to themselves until then may still be at work.
  *  PE-5  A sparse bind goes before whatever other queues of its engine have ready, requests or
  *        none, and never before what its own queue has had before it; with the setting
  *        preemption=off it goes in turn. It is given to the driver once, with the values that it
@@ -69,26 +69,19 @@ struct bf_preempter;
 struct bf_queue;
 struct bf_scheduler;
 
-/* What tells that everything before a request is over (PE-2), beside the epoch. */
-enum bf_preemption_sign {
-    BF_PREEMPTION_EPOCH,   /* nothing */
-    BF_PREEMPTION_SIGNALS, /* the VkQueues' completion signals that are kept */
-    BF_PREEMPTION_FENCE,   /* the fence of an empty submission */
-};
-
 /* A request that is under way. */
 struct bf_preemption {
     struct bf_preemption *next;
     const struct bf_queue *queue; /* for whom; only to be compared, it may have been destroyed */
     uint8_t level;                /* of the queue, then (scheduler/window.h) */
     uint64_t number, epoch, begun_ns;
-    enum bf_preemption_sign sign;
+    bool unmarked; /* its mark couldn't be submitted yet: its epoch isn't known (PE-4) */
 };
 
 /* Of each engine. */
 struct bf_preempt {
     _Atomic uint32_t under_way;
-    _Atomic bool asked; /* there has been one (PE-2) */
+    _Atomic bool numbers; /* submissions have epochs (PE-2) */
     struct bf_preemption *first, *last;
     uint64_t requested, completed; /* numbers: of the last one of each */
     uint64_t completed_epoch;      /* of the engine, when the last one completed */
@@ -104,7 +97,8 @@ struct bf_preempt {
 VkResult bf_preempt_prepare(struct bf_engine *engine);
 
 /* Makes a request for the queue, whose engine has its fence and its thread. Errors:
- * VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_DEVICE_LOST. The caller holds no lock. */
+ * VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_DEVICE_LOST. The caller
+ * holds no lock. */
 VkResult bf_preempt_request(struct bf_command_queue *queue, uint64_t *number);
 
 /* PE-6: the packet, or what of it is to go first, which has been taken off it. It is on the queue's

@@ -443,8 +443,8 @@ static uint64_t batch_add_epochs(struct bf_engine *engine, uint32_t first, uint3
     if (!engine->base.epoch)
         return epoch;
     bool wanted = engine->scheduler->gpu.trace != NULL || engine->logs.enabled > 0;
-    bool witnessed = bf_watch_witnesses(engine) || atomic_load(&engine->preempt.asked); /* PE-2 */
-    bool windows = atomic_load(&engine->scheduler->windows);                            /* PW-4 */
+    bool witnessed = bf_watch_witnesses(engine) || atomic_load(&engine->preempt.numbers); /* PE-2 */
+    bool windows = atomic_load(&engine->scheduler->windows);                              /* PW-4 */
     for (uint32_t i = first; i < first + count; i++) {
         struct bf_packet *packet = engine->batch[i];
         if (!packet_is_for_driver(packet))
@@ -698,9 +698,8 @@ void bf_engine_drop_held(struct bf_engine *engine)
     bf_lock_release(&engine->batch_lock);
 }
 
-/* Collects the timestamps and log entries of submissions that are complete. (Timestamps that are
- * for windows alone these collect.) */
-static void engine_collect(struct bf_engine *engine)
+/* (Timestamps that are for windows alone these collect.) */
+void bf_engine_collect(struct bf_engine *engine)
 {
     uint64_t completed;
     const bool traced = engine->base.stamps && engine->scheduler->gpu.trace;
@@ -748,7 +747,7 @@ static enum drained engine_drain(struct bf_engine *engine, uint64_t *engines, ui
 {
     struct bf_scheduler *scheduler = engine->scheduler;
     enum drained drained = DRAINED_ALL;
-    engine_collect(engine);
+    bf_engine_collect(engine);
     atomic_store(&engine->pumping, 1); /* AC-2: before 'dirty' is cleared */
     for (;; ++*batches) {
         if (*batches >= PUMP_BOUND && atomic_load(&engine->takers) > 0) {

@@ -15,6 +15,7 @@
 #include "scheduler/scheduler.h"
 #include "scheduler/vkfence.h"
 #include "scheduler/watch.h"
+#include "scheduler/window.h"
 
 /* Puts the packets at the end of the list; returns the number of the last. */
 static uint64_t queue_add(struct bf_queue *queue, struct bf_packet *first, struct bf_packet *last,
@@ -66,49 +67,65 @@ static bool packets_signal(const struct bf_packet *packet)
     return packet != NULL;
 }
 
-/* Hands over what may go, and waits as a call that submits has to. 'signals': of what it submits;
- * 'before': bf_scheduler.released before it was on the list. */
-static void queue_hand_over(struct bf_queue *queue, uint64_t target, bool held, bool signals,
-                            uint64_t before)
+/* What a call has submitted, as far as it has to know when that is on the list. */
+struct submitted {
+    uint64_t before; /* bf_scheduler.released, then */
+    bool held; /* by a wait of its own: the call need not wait for a pump that finds the same */
+    bool signals;
+    bool names; /* a fence that the program may wait for past Belfry (PW-7) */
+};
+
+static struct submitted submitted_of(struct bf_queue *queue, const struct bf_packet *first)
+{
+    return (struct submitted){
+        .before = atomic_load(&queue->scheduler->released),
+        .signals = packets_signal(first),
+        .names = bf_inherit_names(queue->scheduler, first),
+    };
+}
+
+/* Hands over what may go, and waits as a call that submits has to. */
+static void queue_hand_over(struct bf_queue *queue, uint64_t target,
+                            const struct submitted *submitted)
 {
     uint64_t engines = bf_engine_bit(queue->engine);
-    if (signals && atomic_load(&queue->scheduler->windows))
+    if (submitted->signals && atomic_load(&queue->scheduler->windows))
         engines |= bf_inherit_appended(queue);
     bf_engines_pump(queue->scheduler, engines);
-    if (!held)
+    if (!submitted->held)
         bf_queue_wait_accepted(queue, target);
-    bf_scheduler_wait_released(queue->scheduler, before);
+    if (submitted->names)
+        bf_windows_flush_named(queue->scheduler, queue);
+    bf_scheduler_wait_released(queue->scheduler, submitted->before);
 }
 
 void bf_queue_append_chain(struct bf_queue *queue, struct bf_packet *first, struct bf_packet *last,
                            uint32_t count)
 {
-    const uint64_t before = atomic_load(&queue->scheduler->released);
+    struct submitted submitted = submitted_of(queue, first);
     queue_prepare(queue, first);
     enum bf_side side;
-    /* Held by a wait of its own: then the call need not wait for a pump that finds the same
-     * (AC-1). */
-    bool held = !bf_queue_has_backlog(queue) &&
-                (first->kind == BF_PACKET_WAIT ||
-                 bf_packet_obstacle(queue->scheduler, first, bf_outside_rule(queue, first), &side));
-    bool signals = packets_signal(first);
-    queue_hand_over(queue, queue_add(queue, first, last, count), held, signals, before);
+    submitted.held =
+        !bf_queue_has_backlog(queue) && /* (AC-1) */
+        (first->kind == BF_PACKET_WAIT ||
+         bf_packet_obstacle(queue->scheduler, first, bf_outside_rule(queue, first), &side));
+    queue_hand_over(queue, queue_add(queue, first, last, count), &submitted);
 }
 
 void bf_queue_append_deferred(struct bf_queue *queue, struct bf_packet *first,
                               struct bf_packet *last, uint32_t count)
 {
     struct bf_scheduler *scheduler = queue->scheduler;
-    const uint64_t before = atomic_load(&scheduler->released);
+    const struct submitted submitted = submitted_of(queue, first);
     bf_deferral_begin(scheduler);
     queue_prepare(queue, first);
-    bool signals = packets_signal(first);
     uint64_t target = queue_add(queue, first, last, count);
-    if (signals && atomic_load(&scheduler->windows)) /* of its own engine the thread takes care */
+    if (submitted.signals &&
+        atomic_load(&scheduler->windows)) /* of its own engine the thread takes care */
         bf_engines_pump(scheduler, bf_inherit_appended(queue) & ~bf_engine_bit(queue->engine));
     bool may = bf_deferral_may(scheduler); /* DF-2 */
     if (!may || !scheduler->doorbell_extension->ring(queue->engine))
-        queue_hand_over(queue, target, false, signals, before);
+        queue_hand_over(queue, target, &submitted);
 }
 
 void bf_queue_append(struct bf_queue *queue, struct bf_packet *packet)

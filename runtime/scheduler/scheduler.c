@@ -126,6 +126,29 @@ static VkResult scheduler_set_loader_data(struct bf_scheduler *scheduler)
     return result;
 }
 
+void bf_scheduler_see_ends(struct bf_scheduler *scheduler)
+{
+    struct bf_effects effects = {0};
+    if (bf_scheduler_is_lost(scheduler))
+        return;
+    for (uint32_t i = 0; i < scheduler->engine_count; i++) {
+        if (!bf_lock_try_briefly(&scheduler->engines[i].lock))
+            continue;
+        bf_engine_collect(&scheduler->engines[i]);
+        bf_lock_release(&scheduler->engines[i].lock);
+    }
+    if (!scheduler->pending.engines)
+        return;
+    bf_pending_retire(&scheduler->pending, &effects);
+    effects.engines = 0;
+    bf_effects_run(scheduler, &effects);
+}
+
+static void ends_see(void *scheduler)
+{
+    bf_scheduler_see_ends(scheduler);
+}
+
 VkResult bf_scheduler_init(struct bf_scheduler *scheduler, const struct bf_scheduler_info *info)
 {
     scheduler->preemption = info->preemption;
@@ -168,7 +191,10 @@ VkResult bf_scheduler_init(struct bf_scheduler *scheduler, const struct bf_sched
     if (result != VK_SUCCESS)
         return result;
     scheduler_init_observer(scheduler, info);
-    return bf_pending_init(&scheduler->pending, scheduler);
+    result = bf_pending_init(&scheduler->pending, scheduler);
+    if (result == VK_SUCCESS)
+        bf_trace_tell_at_end(scheduler->gpu.trace, ends_see, scheduler);
+    return result;
 }
 
 static void semaphores_release_one(void *value, void *context)
@@ -186,6 +212,7 @@ static void vkfences_release_one(void *value, void *context)
 void bf_scheduler_stop(struct bf_scheduler *scheduler)
 {
     atomic_store(&scheduler->stopping, true);
+    bf_trace_tell_at_end(scheduler->gpu.trace, NULL, NULL);
     bf_wakers_stop(scheduler);
     bf_watchers_finish(scheduler);
     bf_preempters_stop(scheduler);
@@ -363,6 +390,8 @@ VkResult bf_scheduler_wait_idle(struct bf_scheduler *scheduler)
         bf_signless_end_all(&queue->submitted);
         bf_signless_end_all(&queue->presented);
     }
+    for (uint32_t i = 0; i < scheduler->engine_count && result == VK_SUCCESS; i++)
+        scheduler->engines[i].unnumbered = false;
     engines_leave(scheduler, locked);
     return result == VK_ERROR_DEVICE_LOST ? bf_scheduler_lost(scheduler, "vkDeviceWaitIdle")
                                           : result;

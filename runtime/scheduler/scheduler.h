@@ -109,7 +109,9 @@ struct bf_scheduler {
     /* It has semaphores, fences or memory that others may look at: what it hands over can be seen
      * from outside (AC-2). Never cleared. */
     _Atomic bool seen_outside;
-    _Atomic bool names_fences; /* a fence has been a semaphore of the program's, too (PW-7) */
+    /* The device is attached, and a fence has been a semaphore of the program's, too, which it may
+     * wait for past Belfry (AC-2, PW-7). Never cleared. */
+    _Atomic bool names_fences;
     _Atomic bool defers;       /* packets may have been deferred (scheduler/deferral.h) */
     _Atomic uint32_t flushes;  /* of what has been, under way */
     _Atomic bool submits_ring; /* packets of the program's VkQueues are, and a doorbell is rung */
@@ -323,5 +325,15 @@ static inline bool bf_scheduler_is_lost(struct bf_scheduler *scheduler)
 
 /* Is any packet held, or being handed to the driver? */
 bool bf_scheduler_has_backlog(struct bf_scheduler *scheduler);
+
+/* The process may end: what has been completed is seen once more, though nobody has asked for it,
+ * so that fences, logs and timelines know. It waits for nobody: of an engine that somebody uses
+ * nothing is seen. Nothing is handed over. The caller holds no lock. Thread-safety: safe. */
+void bf_scheduler_see_ends(struct bf_scheduler *scheduler);
+
+/* The process may end: what has been completed is seen once more, though nobody has asked for it,
+ * so that fences, logs and timelines know. It waits for nobody: of an engine that somebody uses
+ * nothing is seen. Nothing is handed over. The caller holds no lock. Thread-safety: safe. */
+void bf_scheduler_see_ends(struct bf_scheduler *scheduler);
 
 #endif

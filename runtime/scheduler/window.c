@@ -547,8 +547,8 @@ void bf_windows_flush(struct bf_scheduler *scheduler)
     bf_scheduler_hand_over_released(scheduler, UINT64_MAX);
 }
 
-void bf_windows_flush_named(struct bf_scheduler *scheduler)
+void bf_windows_flush_named(struct bf_scheduler *scheduler, struct bf_queue *queue)
 {
-    if (atomic_load(&scheduler->names_fences))
-        bf_scheduler_hand_over_released(scheduler, bf_inherit_flush_named(scheduler));
+    if (atomic_load(&scheduler->had_windows))
+        bf_scheduler_hand_over_released(scheduler, bf_inherit_flush_named(scheduler, queue));
 }

@@ -46,10 +46,11 @@
  *        the device depends on; and, since that isn't known, all that is held before a submission
  *        that can't be copied. (bfQueueWaitIdle is a wait for a
  *        fence, as in D3D12.) So does, on attached devices, what signals a semaphore that a fence
- *        has been imported from or exported to, before bfLockVkQueue returns: the program may then
- *        give the VkQueue a wait for it, past Belfry. While somebody outside of the device can tell
- *        (bf_scheduler.seen_outside), no window holds anything; nor, on attached devices, what goes
- *        to VkQueues, since the program's own calls of the driver can tell.
+ *        has been imported from or exported to, and what its queue has before it, from the call
+ *        on that submits it: the program may give a VkQueue a wait for it, past Belfry. While
+ *        somebody outside of the device can tell (bf_scheduler.seen_outside), no window holds
+ *        anything; nor, on attached devices, what goes to VkQueues, since the program's own calls
+ *        of the driver can tell.
  *
  * With one level on an engine there is no window: submitting reads one flag.
  *
@@ -207,9 +208,9 @@ uint64_t bf_windows_flush_queue(struct bf_queue *queue);
 /* Hands over all that is held by windows now, on all engines. The caller holds no lock. */
 void bf_windows_flush(struct bf_scheduler *scheduler);
 
-/* Hands over what signals a semaphore of the program's that is a fence, too, and what that depends
- * on, unless a wait holds it: the program is about to use a VkQueue itself. The caller holds no
+/* Hands over what the queue has by now, or of each (NULL) what signals a semaphore of the program's
+ * that is a fence, too; and what that depends on, unless a wait holds it. The caller holds no
  * lock. */
-void bf_windows_flush_named(struct bf_scheduler *scheduler);
+void bf_windows_flush_named(struct bf_scheduler *scheduler, struct bf_queue *queue);
 
 #endif

@@ -4,9 +4,11 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/lock.h"
@@ -14,7 +16,8 @@
 #include "standstill/standstill.h"
 #include "trace/output.h"
 
-#define DEVICES 16 /* further ones are not reported */
+#define DEVICES    16  /* further ones are not reported */
+#define HANDLER_MS 200 /* IT-2 */
 
 static const int numbers[] = {SIGINT, SIGTERM};
 
@@ -26,6 +29,7 @@ static struct {
 static _Atomic pid_t owner;       /* the process that has the watchdogs */
 static _Atomic uint32_t handling; /* threads that are in the handler */
 static _Atomic int pending;       /* the signal that has come; 0: none */
+static _Atomic bool told;         /* of it: it has its default action again */
 static bool installed[2];         /* of 'numbers'; the list's lock is held */
 
 static void interrupt_handle(int number)
@@ -44,6 +48,16 @@ static void interrupt_handle(int number)
     atomic_fetch_sub(&handling, 1);
     if (!rung) { /* IT-3 */
         signal(number, SIG_DFL);
+        raise(number);
+    }
+    const struct timespec slice = {.tv_nsec = 1000000};
+    for (int i = 0; rung && i < HANDLER_MS && !atomic_load(&told); i++)
+        nanosleep(&slice, NULL);
+    if (rung && atomic_load(&told)) { /* the signal is blocked in its handler */
+        sigset_t set;
+        sigemptyset(&set);
+        sigaddset(&set, number);
+        pthread_sigmask(SIG_UNBLOCK, &set, NULL);
         raise(number);
     }
     errno = before;
@@ -138,6 +152,7 @@ void bf_interrupt_check(void)
         bf_outputs_end();
         bf_lock_release(&list_lock);
         signal(number, SIG_DFL);
+        atomic_store(&told, true);
         kill(getpid(), number);
     }
     while (atomic_load(&owner) == getpid()) /* until it takes effect, in another thread */

@@ -7,9 +7,11 @@
  *        only if the signal has its default action when the first device is created. The program's
  *        own, installed later, takes its place. With the last device the default comes back, if the
  *        handler is still there.
- *  IT-2  The handler writes a word and wakes the watchdog, no more; the watchdog's thread tells,
- *        has the trace written, restores the default and sends the signal again. So the program
- *        ends as by the signal.
+ *  IT-2  The handler writes a word, wakes the watchdog, and waits for 200 ms at most, no more; the
+ *        watchdog's thread tells, has the trace written, restores the default and sends the signal
+ *        again. So the program ends as by the signal: it doesn't go on from a call that the signal
+ *        has interrupted. (It does after that time, in case the thread holds what is needed to
+ *        tell.)
  *  IT-3  A second signal, and one in a forked child, which has no watchdog, has its default action
  *        at once.
  *

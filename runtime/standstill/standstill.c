@@ -321,6 +321,8 @@ void bf_standstill_destroy(struct bf_standstill *s)
 static uint32_t standstill_end(struct bf_standstill *s, enum occasion occasion)
 {
     bool active = false;
+    if (atomic_load(&s->watch->resting))
+        s->looked_ns = bf_now_ns(); /* a rest is no standstill, and no stop */
     standstill_advance_clock(s);
     for (uint32_t i = 0; i < s->scheduler->engine_count; i++)
         engine_watch(s, i, &active);
@@ -330,7 +332,7 @@ static uint32_t standstill_end(struct bf_standstill *s, enum occasion occasion)
 
 static uint32_t standstill_report_locking(struct bf_standstill *s, enum occasion occasion)
 {
-    if (!s || !s->least_ns)
+    if (!s || (!s->least_ns && occasion != OCCASION_HANG)) /* who hangs is told by its names */
         return 0;
     bf_lock_acquire(&s->lock);
     uint32_t count = standstill_end(s, occasion);
@@ -353,6 +355,7 @@ void bf_standstill_report_at_exit(struct bf_standstill *s)
     if (!bf_lock_try_briefly(
             &s->lock)) /* a look that doesn't end has been reported, or never will be */
         return;
+    bf_scheduler_see_ends(s->scheduler);
     standstill_end(s, OCCASION_EXIT);
     bf_lock_release(&s->lock);
     if (s->summary)

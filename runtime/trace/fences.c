@@ -486,14 +486,30 @@ static void wait_pass(struct bf_trace *t, uint32_t queue, struct bf_fence_op *op
     wait_finish(t, queue, op, (struct ending){.time_ns = now, .by = BF_STRING_HAND_OVER});
 }
 
+/* Its end is known. But a wait for a value that there was when it was queued is over then: what it
+ * comes before began later for other reasons. */
+static void fence_ops_ended(struct bf_trace *t, uint32_t queue, enum bf_trace_fence_op kind,
+                            struct bf_fence_op *op, struct ending ending)
+{
+    struct source source = {0};
+    if (kind == BF_TRACE_FENCE_WAIT)
+        arrow_find(t, op, ending.time_ns);
+    if (kind == BF_TRACE_FENCE_WAIT && op->found && (op->source || op->not_before_ns) &&
+        source_find(t, op->source, op->source_queue, &source) && !source.op &&
+        !(source.drawn && source.drawn->at_most) &&
+        (source.drawn ? source.drawn->over_ns : op->not_before_ns) <= op->queued_ns)
+        ending = (struct ending){.time_ns = op->queued_ns, .by = BF_STRING_SIGNAL};
+    fence_ops_finish(t, queue, kind, op, ending);
+}
+
 /* The operation is over, and was so by 'at_most_ns' at the latest. */
 static void fence_ops_report(struct bf_trace *t, uint32_t queue, enum bf_trace_fence_op kind,
                              struct bf_fence_op *op, uint64_t at_most_ns, uint64_t observed_ns,
                              enum bf_string by)
 {
     if (op->stamp_ns) {
-        fence_ops_finish(t, queue, kind, op,
-                         (struct ending){.time_ns = op->stamp_ns, .by = BF_STRING_STAMPS});
+        fence_ops_ended(t, queue, kind, op,
+                        (struct ending){.time_ns = op->stamp_ns, .by = BF_STRING_STAMPS});
         return;
     }
     op->reported = true;
@@ -777,7 +793,7 @@ void bf_trace_fence_done(struct bf_trace *t, uint32_t index, enum bf_trace_fence
         if (ending.at_most)
             fence_ops_report(t, index, kind, op, ending.time_ns, observed_ns, ending.by);
         else
-            fence_ops_finish(t, index, kind, op, ending);
+            fence_ops_ended(t, index, kind, op, ending);
         queues_settle(t);
     } else if (queue) {
         stray_write(t, index, kind, sync, &ending);

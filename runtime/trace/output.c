@@ -244,6 +244,14 @@ void bf_output_enrol(struct bf_output *o, struct bf_output_member *member)
     bf_lock_release(&outputs_lock);
 }
 
+void bf_output_tell(struct bf_output_member *member, void (*tell)(void *context), void *context)
+{
+    bf_lock_acquire(&outputs_lock);
+    member->tell = tell;
+    member->context = context;
+    bf_lock_release(&outputs_lock);
+}
+
 void bf_output_part(struct bf_output *o, struct bf_output_member *member, uint64_t open)
 {
     bf_lock_acquire(&outputs_lock);
@@ -399,6 +407,10 @@ __attribute__((destructor)) void bf_outputs_end(void)
     for (struct bf_output *o = outputs; o; o = o->next) {
         if (o->process != getpid())
             continue;
+        for (struct bf_output_member *m = o->members; m && !o->ended; m = m->next) {
+            if (m->tell)
+                m->tell(m->context);
+        }
         bf_lock_acquire(&o->lock);
         for (struct bf_output_member *m = o->members; m; m = m->next)
             m->end(m);

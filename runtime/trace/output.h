@@ -54,6 +54,8 @@ struct bf_output_member {
     struct bf_output_member *next;
     /* the process ends: writes what is still to be said. The output's lock is held */
     void (*end)(struct bf_output_member *member);
+    void (*tell)(void *context); /* bf_output_tell */
+    void *context;
 };
 
 struct bf_output {
@@ -102,6 +104,10 @@ int bf_output_join(const char *path, struct bf_output **output, uint32_t *number
 
 /* From now on the trace hears of the process's end, until it leaves. */
 void bf_output_enrol(struct bf_output *output, struct bf_output_member *member);
+
+/* What tells the member what has ended, before its end; NULL: nobody does. Returns when it isn't
+ * being told any more. */
+void bf_output_tell(struct bf_output_member *member, void (*tell)(void *context), void *context);
 
 /* Leaves the output, with 'open' slices that will not end, and takes 'member' off it. What is
  * pending will be written; the last trace to leave waits for that, and ends the thread and closes

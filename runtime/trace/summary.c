@@ -114,6 +114,21 @@ void bf_summary_executed(struct bf_summary *s, const struct bf_trace_packet *pac
     bf_summary_extend(s, end_ns);
 }
 
+/* Is something of it held, or, as far as its times are known, under way? */
+static bool queue_is_open(const struct bf_summary_queue *q)
+{
+    return q->held_now || (q->timed && q->handed_over > q->timed + q->empty);
+}
+
+/* From the first event on: to now, while something is held or under way, else to the last. */
+static uint64_t span_ns(const struct bf_summary *s, uint64_t now_ns)
+{
+    bool open = false;
+    for (uint32_t q = 0; q < s->queue_count; q++)
+        open = open || queue_is_open(&s->queues[q]);
+    return (open && now_ns > s->last_ns ? now_ns : s->last_ns) - s->first_ns;
+}
+
 static void print_head(const struct bf_summary *s, const struct bf_summary_head *head, FILE *out)
 {
     char a[BF_CELL];
@@ -131,7 +146,7 @@ static void print_head(const struct bf_summary *s, const struct bf_summary_head 
         dropped += s->queues[q].dropped;
     }
     fprintf(out, "  %s, %" PRIu64 " submissions, %" PRIu64 " presents, %" PRIu64 " host signals",
-            bf_cell_duration(a, s->last_ns - s->first_ns), packets - presents, presents,
+            bf_cell_duration(a, span_ns(s, head->now_ns)), packets - presents, presents,
             s->host_signals);
     if (dropped)
         fprintf(out, ", %" PRIu64 " dropped", dropped);

@@ -108,6 +108,12 @@ void bf_trace_destroy(struct bf_trace *t)
     free(t);
 }
 
+void bf_trace_tell_at_end(struct bf_trace *t, void (*tell)(void *context), void *context)
+{
+    if (t)
+        bf_output_tell(&t->member, tell, context);
+}
+
 void bf_trace_flush(struct bf_trace *t)
 {
     if (!t)

@@ -126,6 +126,10 @@ VkResult bf_trace_create(const struct bf_trace_info *info, struct bf_trace **tra
  * trace may run or follow. */
 void bf_trace_destroy(struct bf_trace *trace);
 
+/* When the process ends, 'tell' is called before the trace does: for what has ended and nobody has
+ * seen. NULL: nothing is; it returns when none is under way. The caller holds no lock. */
+void bf_trace_tell_at_end(struct bf_trace *trace, void (*tell)(void *context), void *context);
+
 /* Makes the file's thread write what is pending now. Doesn't wait. */
 void bf_trace_flush(struct bf_trace *trace);
 

@@ -161,7 +161,7 @@ TRUSTING_PEER_TEST(a_rewind_that_follows_a_signal_of_the_others_stays)
 TRUSTING_TEST(nobody_spins_until_a_late_peer_has_noticed)
 {
     struct peer peer;
-    setenv("BELFRY_ICD_BLOCK", "vkWaitSemaphores:1:1:20000:late", 1);
+    setenv("BELFRY_ICD_BLOCK", "vkWaitSemaphores:1:1:100000:late", 1);
     peer_start(&peer);
     unsetenv("BELFRY_ICD_BLOCK");
     BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);

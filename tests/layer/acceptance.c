@@ -329,12 +329,22 @@ DEVICE_TEST(test_who_waits_for_idleness_ends_nothing, "SHAPE=q1", three)
     uint64_t number;
     const BfCommandQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_COMMAND_QUEUE_CREATE_INFO};
     struct call c = {.w = w, .queue = w->queues[0][0]};
-    VkFence fence = foreign_fence(w);
+    static const VkBaseInStructure stranger = {.sType = (VkStructureType)1000999001};
+    const VkCommandBufferSubmitInfo commands = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
+        .commandBuffer = device_store(w, 0, 0, 1),
+    };
+    const VkSubmitInfo2 unknown = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+        .pNext = &stranger,
+        .commandBufferInfoCount = 1,
+        .pCommandBufferInfos = &commands,
+    };
     assert_success(bfGetDevice(w->device, &device));
     assert_success(bfCreateCommandQueue(device, &info, &queue));
     assert_success(bfGetPreemptionFence(queue, &done));
     w->icd.pause();
-    assert_success(vkQueueSubmit(c.queue, 0, NULL, fence)); /* it takes no epoch */
+    assert_success(vkQueueSubmit2(c.queue, 1, &unknown, VK_NULL_HANDLE)); /* without an epoch */
     call_start(&c, wait_idle);
     call_await(&c);
     assert_success(bfRequestPreemption(queue, &number));
@@ -345,7 +355,6 @@ DEVICE_TEST(test_who_waits_for_idleness_ends_nothing, "SHAPE=q1", three)
     assert_success(bfWaitFences(1, &done, &number, VK_TRUE, UINT64_MAX));
     bfDestroyCommandQueue(queue);
     finish(w);
-    vkDestroyFence(w->device, fence, NULL);
 }
 
 /* I-3: where there is no memory to wait for Belfry's own fence, the driver still has it, and waits

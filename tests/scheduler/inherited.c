@@ -140,9 +140,9 @@ FIXTURE_TEST(a_fence_that_is_a_semaphore_ends_no_window)
     bfDestroyFence(fence);
 }
 
-/* PW-7: what signals it, and what that depends on, is in front of what the program gives the
- * VkQueue itself, which may wait for it. */
-FIXTURE_TEST(a_locked_vkqueue_waits_for_nothing_that_is_held)
+/* PW-7: what signals it, and what that depends on, is the driver's when the call returns: the
+ * program may give a VkQueue that it has locked, or one that isn't attached, a wait for it. */
+FIXTURE_TEST(what_the_program_may_wait_for_itself_is_not_held)
 {
     for (int exported = 0; exported < 2 && !f->layered; exported++) {
         BfCommandQueue low = low_of(f), first = low_of(f), second = low_of(f), high = high_of(f);
@@ -154,10 +154,10 @@ FIXTURE_TEST(a_locked_vkqueue_waits_for_nothing_that_is_held)
         queue_signal(first, gate, 1);
         queue_wait(second, gate, 1);
         execute(second, write_word(f, second, FLOOD, FLOOD + 1));
-        queue_signal(second, fence, 1);
         assert_int_equal(depth(f), 1);
-        assert_success(bfLockVkQueue(f->bf, f->queues[0][0]));
+        queue_signal(second, fence, 1);
         assert_int_equal(depth(f), 1 + 3 + 1);
+        assert_success(bfLockVkQueue(f->bf, f->queues[0][0]));
         /* (The CPU signals one that was exported to; the test driver blames who waits for that.) */
         assert_submitted(f->queues[0][0], .wait = exported ? VK_NULL_HANDLE : timeline,
                          .wait_value = 1, .commands = write_word_in(f, 0, FLOOD + 1, FLOOD + 2));
@@ -169,4 +169,23 @@ FIXTURE_TEST(a_locked_vkqueue_waits_for_nothing_that_is_held)
         for (uint32_t i = f->queue_count; i-- > 0;)
             drop_queue(f, f->made_queues[i]);
     }
+}
+
+/* Nor is what has been submitted before a fence is exported. */
+FIXTURE_TEST(an_export_hands_over_what_signals_the_fence)
+{
+    if (f->layered)
+        return;
+    BfCommandQueue low = low_of(f), other = low_of(f);
+    VkSemaphore timeline = make_timeline(f, 0);
+    BfFence fence = make_fence(f, 0);
+    high_of(f);
+    f->icd.pause();
+    flood(f, low, FLOOD);
+    flood(f, other, 2);
+    queue_signal(other, fence, 1);
+    assert_int_equal(depth(f), 1);
+    assert_success(bfExportFenceToSemaphore(fence, timeline));
+    assert_int_equal(depth(f), 1 + 2);
+    drain(f, FLOOD);
 }

@@ -295,44 +295,72 @@ FIXTURE_TEST(what_went_at_once_is_waited_for)
     assert_int_equal(read_word(f, 0), 1);
 }
 
-/* PE-2: with a fence of the program's a submission has no epoch before the first request. (The
- * program of an attached device asks the driver itself whether its VkQueues are idle.) */
+/* PE-2: with a fence of the program's a submission has no epoch before the first request. */
 FIXTURE_TEST(what_went_with_a_fence_is_waited_for)
 {
     BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
+    BfFence done = preemption_fence(queue);
     VkFence fence = vulkan_fence(f->device, false);
-    if (f->layered) {
-        f->icd.pause();
-        submit(f, write_word_in(f, 0, 0, 1), fence);
-        preempt(queue);
-        assert_value(preemption_fence(queue), 0);
-        f->icd.resume();
-        await_fence(preemption_fence(queue), 1);
-        assert_success(vkGetFenceStatus(f->device, fence));
-        assert_int_equal(read_word(f, 0), 1);
-    }
+    f->icd.pause();
+    submit(f, write_word_in(f, 0, 0, 1), fence);
+    const uint64_t number = preempt(queue);
+    assert_value(done, 0);
+    f->icd.resume();
+    await_fence(done, number);
+    assert_success(vkGetFenceStatus(f->device, fence));
+    assert_int_equal(read_word(f, 0), 1);
     vkDestroyFence(f->device, fence, NULL);
 }
 
-/* PE-2: what can't be copied has no epoch, after requests either. */
-FIXTURE_TEST(what_cannot_be_copied_is_waited_for)
+/* What can't be copied. */
+static void submit_uncopied(struct fixture *f, uint32_t word)
 {
     static const VkBaseInStructure stranger = {.sType = (VkStructureType)1000999001};
+    const VkCommandBufferSubmitInfo buffer = {VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO),
+                                              .commandBuffer = write_word_in(f, 0, 0, word)};
+    const VkSubmitInfo2 unknown = {VK_TYPE(SUBMIT_INFO_2), .pNext = &stranger,
+                                   .commandBufferInfoCount = 1, .pCommandBufferInfos = &buffer};
+    assert_success(vkQueueSubmit2(f->queues[0][0], 1, &unknown, VK_NULL_HANDLE));
+}
+
+/* PE-2: it has no epoch, after requests either. */
+FIXTURE_TEST(what_cannot_be_copied_is_waited_for)
+{
     if (!f->layered)
         return;
     BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence done = preemption_fence(queue);
     await_fence(done, preempt(queue));
     f->icd.pause();
-    const VkCommandBufferSubmitInfo buffer = {VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO),
-                                              .commandBuffer = write_word_in(f, 0, 0, 1)};
-    const VkSubmitInfo2 unknown = {VK_TYPE(SUBMIT_INFO_2), .pNext = &stranger,
-                                   .commandBufferInfoCount = 1, .pCommandBufferInfos = &buffer};
-    assert_success(vkQueueSubmit2(f->queues[0][0], 1, &unknown, VK_NULL_HANDLE));
+    submit_uncopied(f, 1);
     const uint64_t number = preempt(queue);
     assert_value(done, number - 1);
     f->icd.resume();
     await_fence(done, number);
+    assert_success(vkQueueWaitIdle(f->queues[0][0]));
+}
+
+/* PE-2: nor does a request wait for what is accepted after it, whatever was requested before. */
+FIXTURE_TEST(a_request_waits_for_nothing_behind_it)
+{
+    if (!f->layered)
+        return;
+    BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT), high = make_high(f);
+    BfFence done = preemption_fence(queue);
+    f->icd.pause();
+    for (uint32_t i = 1; i <= 2; i++) {
+        submit_uncopied(f, i);
+        assert_int_equal(preempt(queue), i);
+    }
+    execute(high, write_word(f, high, 0, 3));
+    for (uint32_t i = 0; i < 4; i++) { /* of each its work, and its mark */
+        assert_true(f->icd.step(0, 0));
+        f->icd.quiesce();
+    }
+    await_fence(done, 2);
+    assert_int_equal(read_word(f, 0), 2);
+    f->icd.resume();
+    await_idle(high);
     assert_success(vkQueueWaitIdle(f->queues[0][0]));
 }
 

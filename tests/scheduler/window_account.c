@@ -61,7 +61,7 @@ void bf_semaphore_unblock(struct bf_queue *queue)
 {
 }
 
-uint64_t bf_inherit_flush_named(struct bf_scheduler *scheduler)
+uint64_t bf_inherit_flush_named(struct bf_scheduler *scheduler, struct bf_queue *queue)
 {
     return 0;
 }

@@ -32,10 +32,23 @@ static int run_program(const char *how)
 {
     static const uint32_t one[] = {1, WORLD_END};
     struct device w;
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    if (strcmp(how, "once") == 0)
+        sigprocmask(SIG_SETMASK, &all, NULL);
     world_open(&w, "SHAPE=q1 QUIET=1", one);
     VkSemaphore t = vulkan_timeline(w.device, 0);
     assert_success(vulkan_submit(w.queues[0][0], (struct vulkan_batch){0}));
     assert_success(vkQueueWaitIdle(w.queues[0][0]));
+    if (strcmp(how, "done") == 0) { /* all is over, and known to be, but for the device */
+        assert_success(vulkan_submit(w.queues[0][0],
+                                     (struct vulkan_batch){.commands = device_store(&w, 0, 0, 1),
+                                                           .signal = t,
+                                                           .signal_value = 1}));
+        vulkan_wait(w.device, t, 1);
+        return 5;
+    }
     assert_success(
         vulkan_submit(w.queues[0][0], (struct vulkan_batch){.wait = t, .wait_value = 3}));
     if (strcmp(how, "own") == 0)
@@ -53,6 +66,10 @@ static int run_program(const char *how)
         return 5;
     printf("ready\n");
     fflush(stdout);
+    if (strcmp(how, "once") == 0) { /* a call that the signal interrupts, in this thread */
+        sigsuspend(&none);
+        _exit(6);
+    }
     for (;;)
         pause();
 }
@@ -129,6 +146,17 @@ TEST(test_ends)
             assert_int_equal(WEXITSTATUS(status), cases[i].number ? SIGINT : 5);
         }
         assert_null(line ? strstr(line + 20, "standstill") : NULL); /* once */
+    }
+}
+
+/* IT-2: who comes back from a call that the signal has interrupted doesn't go on. */
+TEST(test_interrupted_call)
+{
+    for (int i = 0; i < 12; i++) {
+        int status;
+        run("once", SIGINT, &status);
+        assert_true(WIFSIGNALED(status));
+        assert_int_equal(WTERMSIG(status), SIGINT);
     }
 }
 

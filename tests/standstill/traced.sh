@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # traced.sh BELFRY PROGRAM: a program that stands still and is ended by SIGTERM, by its own exit or by the end of
 # its device leaves a trace and a summary that last until then; killed, it leaves a trace that says that its end is missing.
+# What is over when it exits is told as over.
 belfry=$1
 program=$2
 folder=$(mktemp -d) || exit 1
@@ -40,5 +41,12 @@ for end in TERM KILL exit destroy; do
     says TERM.svg '= 3, no end'
     grep -qE '"lasted_ns": (2[0-9]{8}|[3-9][0-9]{8}|[0-9]{10,}),' json || says json 'a wait of 200 ms'
     grep -qE 'held: 1 submissions, ([2-9][0-9]{2}\.[0-9]+ ms|[0-9.]+ s) in all' err || says err '200 ms held'
+done
+# What is over has an end, though the program destroys nothing, with a watchdog or without.
+for watchdog in 60000 0; do
+    VK_BELFRY_MULTI_ENGINE_WATCHDOG=$watchdog VK_BELFRY_MULTI_ENGINE_TRACE=$folder/done$watchdog "$program" run done >out.txt 2>err
+    "$belfry" trace done$watchdog >report || failures=$((failures + 1))
+    ! grep -F 'without an end' report || says report 'an end of all'
+    says report 'waits: none'
 done
 [ $failures -eq 0 ] && echo 'all passed'

@@ -193,6 +193,26 @@ TEST(signalled_again)
     decoded_free(&d);
 }
 
+/* A wait for a value that its fence has when it is queued costs nothing, whenever its packet
+ * begins. */
+TEST(wait_for_what_there_is)
+{
+    struct run r = run_begin();
+    logged(&r, 0, SIGNAL, SYNC(5, 1));
+    uint64_t t = clock_now();
+    done(&r, 0, SIGNAL, SYNC(5, 1), t, 0);
+    while (clock_now() == t)
+        ;
+    logged(&r, 1, WAIT, SYNC(5, 1));
+    done(&r, 1, WAIT, SYNC(5, 1), clock_now() + 1000000, 0);
+    size_t arrows;
+    struct decoded d = run_end(&r, &arrows);
+    const struct decoded_packet *wait = box_of(&d, WAIT, 1, 0);
+    assert_int_equal(end_of_box(&d, wait)->time, wait->time);
+    assert_int_equal(arrows, 1);
+    decoded_free(&d);
+}
+
 /* Equal values, over and over: each entry ends the oldest. */
 TEST(equal_values_in_order)
 {

@@ -51,7 +51,8 @@ typedef VkFlags BfSchedulingCapsFlags;
  * have it, and use it between VkQueues of different global priority. None is, and the device isn't
  * PREEMPTION_AWARE, with the setting preemption=off, and where nothing is held: on attached devices
  * without BfAttachInfo::sharesNothing, and on any from the first time that a semaphore, a fence or
- * memory is made that may be exported, or is imported. */
+ * memory is made that may be exported from it, or is imported from elsewhere. (A semaphore of the
+ * device's own that is a BfFence, too, is neither.) */
 typedef struct BfPreemptionCaps {
     BfStructureType sType; /* BF_STRUCTURE_TYPE_PREEMPTION_CAPS */
     void *pNext;
@@ -81,6 +82,7 @@ BF_API VkResult bfGetPreemptionCaps(BfDevice device, BfPreemptionCaps *pCaps);
  * preemption fence has once it is complete.
  *
  * Errors: VK_ERROR_FEATURE_NOT_PRESENT (the setting preemption=off), VK_ERROR_OUT_OF_HOST_MEMORY,
+ * VK_ERROR_OUT_OF_DEVICE_MEMORY,
  * VK_ERROR_DEVICE_LOST, VK_ERROR_VALIDATION_FAILED_EXT. Thread-safety: safe.
  */
 BF_API VkResult bfRequestPreemption(BfCommandQueue queue, uint64_t *pPreemptionFenceId);

@@ -224,7 +224,7 @@ static bool pass_take(struct redraw_state *r, struct bf_wire_build *build, VkFor
     return pass_take_colors(r, own, &build->graphics);
 }
 
-static VkResult build_take(struct redraw_state *r, struct bf_wire_build *build, VkFormat depth)
+static VkResult build_redraw(struct redraw_state *r, struct bf_wire_build *build, VkFormat depth)
 {
     bool done = dynamic_without_depth(r, &build->graphics);
     build->graphics.pDepthStencilState = &every_depth;
@@ -280,7 +280,7 @@ VkResult helper_redraw_check(struct helper_device *device, struct bf_wire_check 
     for (uint32_t i = 0; i < check->build_count; i++)
         helper_pipeline_free(device, &pipelines[i]);
     for (uint32_t i = 0; i < check->build_count && result == VK_SUCCESS; i++) {
-        result = build_take(&states[i], &check->builds[i], format);
+        result = build_redraw(&states[i], &check->builds[i], format);
         if (result == VK_SUCCESS)
             result = helper_pipeline_make(device, &check->builds[i], &pipelines[i]);
     }
