@@ -546,11 +546,14 @@ static void process_event(struct trace_model *m, struct trace_track *track,
             trace_span_copy(a->text, m->driver, sizeof(m->driver));
     } else if (trace_span_is(item->name, "Belfry: tracing ends")) {
         m->ended++;
-        trace_process_end(m, track);
+        trace_process_end(m, track, item->time_ns);
         if (m->first_ns && item->time_ns > m->last_ns)
             m->last_ns = item->time_ns;
-    } else if (trace_span_is(item->name, "standstill")) {
+    } else if (trace_span_is(item->name, "standstill") ||
+               trace_span_is(item->name, "device lost")) {
         const struct trace_annotation *a = trace_item_annotation(item, "line");
+        if (trace_span_is(item->name, "device lost"))
+            trace_process_lose(m, track, item->time_ns);
         if (!a || !a->is_text)
             return;
         trace_span_copy(a->text, m->told, sizeof(m->told));

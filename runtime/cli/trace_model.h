@@ -172,7 +172,9 @@ struct trace_queue {
     char name[TRACE_LABEL_SIZE];
     uint32_t process;
     bool ended;
-    bool several; /* queues of several devices, one after the other */
+    uint64_t ended_ns; /* its device's trace has; 0: not yet */
+    uint64_t lost_ns;  /* its device was; 0: it wasn't */
+    bool several;      /* queues of several devices, one after the other */
     uint32_t engine;
     uint64_t submissions;
     struct trace_presents presents;

@@ -194,6 +194,10 @@ void trace_stalls_find(struct trace_model *m, struct trace_stalls *s)
     stall_packets_look(m, s);
     for (uint32_t i = 0; i < s->count; i++) {
         struct trace_stall *stall = &s->at[i];
+        const struct trace_queue *queue = &m->queues[stall->queue];
+        const uint64_t end_ns = queue->lost_ns ? queue->lost_ns : queue->ended_ns;
+        if (end_ns && stall->until_ns > end_ns)
+            stall->until_ns = end_ns;
         if (stall->until_ns < stall->since_ns)
             stall->until_ns = stall->since_ns;
         if (stall->since_ns < s->begin_ns)
@@ -278,8 +282,9 @@ const char *trace_stall_label(struct trace_model *m, const struct trace_stall *s
                  cell, wanted, by, behind);
         break;
     case TRACE_STALL_GPU:
-        snprintf(label, TRACE_STALL_SIZE, "%s was given to the driver %s before, and has no end%s",
-                 packet, cell, behind);
+        snprintf(label, TRACE_STALL_SIZE,
+                 "%s was given to the driver %s before%s, and has no end%s", packet, cell,
+                 m->queues[stall->queue].lost_ns ? " its device was lost" : "", behind);
         break;
     case TRACE_STALL_CALL:
         snprintf(label, TRACE_STALL_SIZE, "%s has been in the driver for %s", packet, cell);

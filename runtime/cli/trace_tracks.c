@@ -139,13 +139,25 @@ struct trace_track *trace_track_find(struct trace_model *m, uint64_t uuid)
     return track->uuid ? track : NULL;
 }
 
-void trace_process_end(struct trace_model *m, struct trace_track *process)
+void trace_process_lose(struct trace_model *m, const struct trace_track *process, uint64_t time_ns)
+{
+    for (uint32_t i = 0; i < m->queue_count; i++) {
+        if (m->queues[i].process == process->index && !m->queues[i].lost_ns)
+            m->queues[i].lost_ns = time_ns;
+    }
+}
+
+void trace_process_end(struct trace_model *m, struct trace_track *process, uint64_t time_ns)
 {
     process->ended = m->tracks_to_sweep = true;
     for (uint32_t i = 0; i < m->engine_count; i++)
         m->engines[i].ended |= m->engines[i].process == process->index;
-    for (uint32_t i = 0; i < m->queue_count; i++)
-        m->queues[i].ended |= m->queues[i].process == process->index;
+    for (uint32_t i = 0; i < m->queue_count; i++) {
+        if (m->queues[i].process != process->index || m->queues[i].ended)
+            continue;
+        m->queues[i].ended = true;
+        m->queues[i].ended_ns = time_ns;
+    }
 }
 
 static const struct trace_track *process_find(struct trace_model *m,
@@ -285,6 +297,7 @@ static uint32_t queue_row_reuse(struct trace_model *m, uint32_t engine, const ch
         i++;
     if (i < m->queue_count) {
         m->queues[i].ended = false;
+        m->queues[i].ended_ns = m->queues[i].lost_ns = 0;
         m->queues[i].several = true;
         m->queues[i].retired_id = 0;
         name_for_several(m->queues[i].name, sizeof(m->queues[i].name));

@@ -21,7 +21,11 @@ struct trace_track *trace_track_find(struct trace_model *model, uint64_t uuid);
 uint32_t trace_process_of(struct trace_model *model, const struct trace_track *track);
 
 /* The trace of a process has ended. */
-void trace_process_end(struct trace_model *model, struct trace_track *process);
+void trace_process_end(struct trace_model *model, struct trace_track *process, uint64_t time_ns);
+
+/* Its device is lost. */
+void trace_process_lose(struct trace_model *model, const struct trace_track *process,
+                        uint64_t time_ns);
 
 /* The number of a name (trace_name); TRACE_NONE: there is no room. */
 uint32_t trace_name_of(struct trace_model *model, struct trace_span span);

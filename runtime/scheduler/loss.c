@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The loss of a device: declared once, told when nothing is held and nobody waits any more, and
  * what a call that is stuck in the driver keeps beyond it. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -25,8 +26,11 @@ static void scheduler_lose(struct bf_scheduler *scheduler, BfDeviceRemovedReason
     if (atomic_exchange(&scheduler->lost, true))
         return;
     scheduler->lost_below = below;
-    bf_message(BF_MESSAGE_ERROR, "device%s lost (%s): what is held is dropped, waits end",
-               BF_LABEL(scheduler), where);
+    char line[256];
+    snprintf(line, sizeof(line), "device%s lost (%s): what is held is dropped, waits end",
+             BF_LABEL(scheduler), where);
+    bf_message(BF_MESSAGE_ERROR, "%s", line);
+    bf_trace_device_lost(scheduler->gpu.trace, line);
     scheduler->removed_reason = reason;
     for (uint32_t i = 0; i < scheduler->engine_count; i++)
         atomic_store(&scheduler->engines[i].dirty, 1);

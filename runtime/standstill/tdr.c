@@ -152,11 +152,14 @@ static void engine_declare_hung(struct bf_tdr *tdr, struct bf_standstill *stands
     struct bf_scheduler *scheduler = tdr->scheduler;
     const struct bf_engine *engine = &scheduler->engines[number];
     struct tdr_engine *e = &tdr->engines[number];
-    bf_message(BF_MESSAGE_ERROR,
-               "tdr: device%s: engine %u:%u hangs: it hasn't finished a command queue's submission "
-               "for %.1f s (settings tdr_level, tdr_delay)",
-               BF_LABEL(scheduler), engine->base.family, engine->base.index,
-               (double)(now_ns - e->since_ns) / 1e9);
+    char line[256];
+    snprintf(line, sizeof(line),
+             "tdr: device%s: engine %u:%u hangs: it hasn't finished a command queue's submission "
+             "for %.1f s (settings tdr_level, tdr_delay)",
+             BF_LABEL(scheduler), engine->base.family, engine->base.index,
+             (double)(now_ns - e->since_ns) / 1e9);
+    bf_message(BF_MESSAGE_ERROR, "%s", line);
+    bf_trace_standstill(scheduler->gpu.trace, line);
     bf_standstill_report_hang(standstill); /* by names */
     engine_tell_submissions(tdr, number, hung);
     e->ignored = tdr->info.debug_mode == 1;

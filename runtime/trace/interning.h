@@ -36,6 +36,7 @@
     X(LOST, "lost")                                                                                \
     X(TRACING_BEGINS, "Belfry: tracing begins")                                                    \
     X(TRACING_ENDS, "Belfry: tracing ends")                                                        \
+    X(DEVICE_LOST, "device lost")                                                                  \
     X(STANDSTILL, "standstill")                                                                    \
     X(STOPPED, "stopped")                                                                          \
     X(PREEMPTED, "preempted")                                                                      \

@@ -468,15 +468,25 @@ static void trace_tell(struct bf_trace *t, enum bf_string name,
     bf_trace_leave(t);
 }
 
-void bf_trace_standstill(struct bf_trace *t, const char *line)
+static void trace_tell_line(struct bf_trace *t, enum bf_string name, const char *line)
 {
     char text[1024];
     if (!t)
         return;
     bf_name_copy(text, sizeof(text), line);
-    trace_tell(t, BF_STRING_STANDSTILL,
+    trace_tell(t, name,
                &(struct bf_perfetto_annotation){
                    .name = BF_STRING_LINE, .kind = BF_PERFETTO_STRING, .text = text});
+}
+
+void bf_trace_standstill(struct bf_trace *t, const char *line)
+{
+    trace_tell_line(t, BF_STRING_STANDSTILL, line);
+}
+
+void bf_trace_device_lost(struct bf_trace *t, const char *line)
+{
+    trace_tell_line(t, BF_STRING_DEVICE_LOST, line);
 }
 
 void bf_trace_stopped(struct bf_trace *t, uint64_t at_least_ns)

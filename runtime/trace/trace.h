@@ -275,6 +275,9 @@ void bf_trace_mark_uncalibrated(struct bf_trace *trace);
  * It is written soon, since who waits may end the program. */
 void bf_trace_standstill(struct bf_trace *trace, const char *line);
 
+/* The device is lost, as the line says. */
+void bf_trace_device_lost(struct bf_trace *trace, const char *line);
+
 /* The watchdog has woken up later than it should by so much: the process was stopped, or didn't get
  * to run. Written soon, too. */
 void bf_trace_stopped(struct bf_trace *trace, uint64_t at_least_ns);

@@ -21,6 +21,7 @@
 #include "record.h"
 #include "reference.h"
 #include "side.h"
+#include "told.h"
 
 /* The limits that this project has set itself. */
 #define CALLER_SHARE  1.5 /* of the reference (reference.h), more than the plain driver */
@@ -44,7 +45,7 @@
 
 static const char *const required[] = {
     ROW_ONE,    ROW_SHARED, ROW_EPOCH, ROW_ICD,    ROW_THREADS,  ROW_LATE,  ROW_WATCHED, ROW_TDR,
-    ROW_PERIOD, ROW_REST,   ROW_IDLE,  ROW_MEMORY, PRESENT_ROWS, LOSS_ROWS, NULL,
+    ROW_PERIOD, ROW_REST,   ROW_IDLE,  ROW_MEMORY, PRESENT_ROWS, LOSS_ROWS, TOLD_ROWS,   NULL,
 };
 
 /* --- one caller --- */
@@ -421,6 +422,7 @@ static int submit_run(const struct bench_options *options, struct bench_report *
     watchdog_rows(report);
     present_rows(report);
     loss_rows(report);
+    told_rows(report);
     turns_row(options, report, "idle", ROW_IDLE, "wake-ups", 5, 0);
     turns_row(options, report, "memory", ROW_MEMORY, "MiB", 9, MEMORY_MIB);
     turns_row(options, report, "vkcube", ROW_VKCUBE, "MiB", 5, MEMORY_MIB);
@@ -446,6 +448,7 @@ static const struct bench_part parts[] = {
     {"present", present_run},
     {"present_commands", present_commands_run},
     {"loss", loss_run},
+    {"told", told_run},
     {"log-off-vk", log_caller_off_vk},
     {"log-off-bf", log_caller_off_bf},
     {"log-on-vk", log_caller_on_vk},

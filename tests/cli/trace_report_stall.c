@@ -95,6 +95,22 @@ SCENE(missing_signal,
     made_end(&s->m, T(8000000));
 }
 
+/* What the driver has when its device is lost waits no longer; and so says the report. */
+SCENE(lost,
+      "    first: execute 1 was given to the driver 2.00 s before its device was lost, and has no "
+      "end\n",
+      "  Belfry said, 2.00 s after the beginning:\n    device lost\n",
+      "\"state\": \"on the GPU\", \"since_ns\": 1000000000, \"lasted_ns\": 2000000000,")
+{
+    packet(s, FIRST, 1, 0, NULL, 0);
+    made_event(&s->m, &(struct made_event){.time_ns = T(2000000),
+                                           .track = MADE_PROCESS,
+                                           .type = 3,
+                                           .name = "device lost",
+                                           .notes = {{"line", "device lost", 0}}});
+    made_end(&s->m, T(8000000));
+}
+
 SCENE(
     circle,
     "    first: execute 1 has been held for 2.00 s: it waits for b to reach 1 (no signal of it is "

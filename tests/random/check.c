@@ -331,18 +331,19 @@ void check_bf_counters(struct run *run)
 
 /* The driver -------------------------------------------------------------------------------- */
 
-/* Marks of Belfry's own: of each VkQueue that had its engine to itself until there were command
- * queues, before its next present (PE-4). */
+/* Marks of Belfry's own: of requests for preemption; and of each VkQueue that had its engine to
+ * itself until there were command queues, before its next present (PE-2, PE-4). */
 static uint64_t marks_most(const struct run *run)
 {
     const struct plan *plan = run->plan;
     const uint64_t presents = atomic_load(&run->presents) - run->presented;
+    const uint64_t requests = atomic_load(&run->requests) - run->requested;
     uint64_t vkqueues = 0;
     for (int q = 0; q < plan->queue_count; q++)
         vkqueues += !plan->queues[q].bf;
     if (run->bench->attach || vkqueues == (uint64_t)plan->queue_count)
-        return 0;
-    return presents < vkqueues ? presents : vkqueues;
+        return requests;
+    return requests + (presents < vkqueues ? presents : vkqueues);
 }
 
 void check_driver(struct run *run)

@@ -788,6 +788,7 @@ bool run_plan(struct run *run, struct plan *plan)
     if (run->icd.library)
         run->icd.reset_counters();
     run->presented = atomic_load(&run->presents);
+    run->requested = atomic_load(&run->requests);
     run->presents_that_waited = atomic_load(&run->presents_that_wait);
     objects_create(run);
     bf_objects_create(run);

@@ -43,7 +43,8 @@ struct run {
     struct run_log *logs;          /* one for each queue of a plan */
     _Atomic uint64_t logged, lost; /* entries that were read, and not */
     _Atomic uint64_t presents, presents_that_wait, presents_that_pass, signals_outside;
-    uint64_t presented, presents_that_waited; /* in programs before this one */
+    _Atomic uint64_t requests;                           /* for preemption */
+    uint64_t presented, presents_that_waited, requested; /* in programs before this one */
 
     struct run_thread threads[PLAN_THREADS];
     pthread_mutex_t lock;

@@ -153,8 +153,10 @@ static void batch_submit(struct run *run, int op, int index)
                      "bfQueueWait");
     }
     /* Changes nothing but when others' work runs, if at all (PE-1): the plan needn't know. */
-    if (batch->cb_count && (uint32_t)op * UINT32_C(2654435761) >> 30 == 0)
+    if (batch->cb_count && (uint32_t)op * UINT32_C(2654435761) >> 30 == 0) {
+        atomic_fetch_add(&run->requests, 1);
         run_must(run, op, bf->RequestPreemption(queue, NULL), "bfRequestPreemption");
+    }
     VkCommandBuffer cbs[PLAN_CBS_PER_BATCH];
     for (int c = 0; c < batch->cb_count; c++)
         cbs[c] = run->cbs[batch->first_cb + c];
