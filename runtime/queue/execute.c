@@ -76,10 +76,11 @@ static void execution_withdraw(struct bf_engine *engine, struct bf_packet *packe
 }
 
 /* The uncontended case with nothing held: no allocation, no copy, no lock but the engine's and the
- * pending lock. */
-static enum bf_outcome command_queue_execute_directly(struct bf_command_queue *queue,
-                                                      const struct bf_execution *what,
-                                                      VkResult *result)
+ * pending lock. (Hot: else gcc may fill structs by string instructions, which take long to
+ * start.) */
+__attribute__((hot)) static enum bf_outcome
+command_queue_execute_directly(struct bf_command_queue *queue, const struct bf_execution *what,
+                               VkResult *result)
 {
     struct bf_scheduler *scheduler = queue->base.scheduler;
     const uint64_t before = atomic_load(&scheduler->released);

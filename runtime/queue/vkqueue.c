@@ -126,6 +126,10 @@ static void direct_note(struct bf_queue *queue, struct direct *direct)
     }
 }
 
+/* Else gcc takes the copy for an epoch as unlikely, and copies by string instructions, whose start
+ * takes as long as the watchdog's witness. */
+#define HOT __attribute__((hot))
+
 /* The timeline value that is the batch's completion signal, or NULL. */
 static const VkSemaphoreSubmitInfo *batch_find_completion_signal(struct bf_scheduler *scheduler,
                                                                  const VkSubmitInfo2 *info)
@@ -225,9 +229,9 @@ direct_submit_logged(struct bf_queue *queue, const VkSubmitInfo2 *info, VkFence 
 /* Submits the program's own structs. On a shared engine the last batch needs a completion signal;
  * if the program gives none, or there is a watchdog, a copy of that batch signals the epoch too. By
  * a packet: the epoch doesn't fit, or each of several batches needs one. */
-static enum bf_outcome direct_submit(struct bf_queue *queue, uint32_t count,
-                                     const VkSubmitInfo2 *infos, VkFence fence,
-                                     const struct direct *direct, VkResult *result)
+HOT static enum bf_outcome direct_submit(struct bf_queue *queue, uint32_t count,
+                                         const VkSubmitInfo2 *infos, VkFence fence,
+                                         const struct direct *direct, VkResult *result)
 {
     struct bf_engine *engine = queue->engine;
     if (bf_log_is_enabled(queue->log))
@@ -291,8 +295,8 @@ static bool direct_await(struct bf_queue *queue, uint32_t count, const VkSubmitI
 
 /* The case with nothing held: no allocation, no lock but the engine's, no copy except for an epoch
  * or a log. */
-static enum bf_outcome direct_try(struct bf_queue *queue, uint32_t count,
-                                  const VkSubmitInfo2 *infos, VkFence fence, VkResult *result)
+HOT static enum bf_outcome direct_try(struct bf_queue *queue, uint32_t count,
+                                      const VkSubmitInfo2 *infos, VkFence fence, VkResult *result)
 {
     struct bf_engine *engine = queue->engine;
     const uint64_t before = atomic_load(&queue->scheduler->released);
@@ -412,10 +416,8 @@ static bool queue_defers(struct bf_queue *queue)
            bf_deferral_may(scheduler);
 }
 
-/* (Hot, or gcc takes the copy for an epoch as unlikely, and copies by string instructions, whose
- * start takes as long as the watchdog's witness.) */
-__attribute__((hot)) VkResult bf_queue_submit(struct bf_queue *queue, uint32_t count,
-                                              const VkSubmitInfo2 *infos, VkFence fence)
+HOT VkResult bf_queue_submit(struct bf_queue *queue, uint32_t count, const VkSubmitInfo2 *infos,
+                             VkFence fence)
 {
     struct bf_scheduler *scheduler = queue->scheduler;
     if (bf_scheduler_is_lost(scheduler))
