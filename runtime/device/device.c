@@ -125,6 +125,7 @@ VkResult bfGetDevice(VkDevice handle, BfDevice *out)
     if (!gpu || attached)
         return VK_ERROR_FEATURE_NOT_PRESENT;
     *out = (BfDevice)gpu;
+    atomic_store(&bf_scheduler_of(*out, __func__)->known, true);
     return VK_SUCCESS;
 }
 

@@ -98,7 +98,7 @@ static bool preempt_next(struct bf_engine *engine, struct bf_preemption *request
 static bool engine_unnumbered_is_over(struct bf_engine *engine)
 {
     struct bf_scheduler *scheduler = engine->scheduler;
-    bool over = true;
+    bool over = atomic_load(&engine->shared); /* else nothing is known of it (I-4) */
     for (uint32_t i = 0; i < scheduler->queue_count && over; i++) {
         struct bf_queue *queue = &scheduler->queues[i];
         over =
@@ -121,9 +121,11 @@ static VkResult preempt_mark(struct bf_engine *engine, uint64_t *epoch)
 
 void bf_preempt_before_present(struct bf_engine *engine)
 {
+    struct bf_scheduler *scheduler = engine->scheduler;
     uint64_t epoch;
-    if (!engine->scheduler->preemption || engine->scheduler->gpu.attached ||
-        !atomic_load_explicit(&engine->command_queues, memory_order_relaxed))
+    if (!scheduler->preemption || scheduler->gpu.attached ||
+        !atomic_load_explicit(&scheduler->known, memory_order_relaxed) ||
+        (!engine->base.epoch && bf_gpu_engine_create_epoch(&engine->base) != VK_SUCCESS))
         return;
     if (!atomic_load_explicit(&engine->preempt.numbers, memory_order_relaxed))
         atomic_store(&engine->preempt.numbers, true);

@@ -13,11 +13,11 @@
  *        its order (Q-2), and fences and progress fences the values that they were to be set to.
  *  PE-2  A request is complete when every submission is over that the engine had accepted when it
  *        was made; it is made under the engine's lock, so that none is in between. Epochs tell.
- *        From the first request on, or the first present beside command queues, each submission has
- *        one, but for those that can't be copied. Where the last thing that the driver was given
- *        has none, and isn't over by its completion signal either, the request submits a mark,
- *        which has one; nothing can be submitted while a present is in the driver (PE-4), so a
- *        present does it before it begins.
+ *        From the first request on, or the first present of a program that has asked for its
+ *        BfDevice, each submission has one, but for those that can't be copied. Where the last
+ *        thing that the driver was given has none, and isn't over by its completion signal either,
+ *        the request submits a mark, which has one; nothing can be submitted while a present is in
+ *        the driver (PE-4), so a present does it before it begins.
  *  PE-3  Requests of an engine complete in the order in which they were made, each once, and the
  *        preemption fence takes their numbers then. What they held is handed over by who completes
  *        them: a thread of the engine's, or the call itself where nothing was under way. A packet
@@ -27,8 +27,8 @@
  *        each queue a packet goes between them: nobody starves.
  *  PE-4  A packet that waits is held by its wait, before and after, and is behind the request's
  *        queue without ever having been the engine's: requests wait for no wait of a held packet's.
- *        Nor for presents; but for the one during which the engine's first command queue is made,
- *        if VkQueues that had the engine to themselves until then may still be at work.
+ *        Nor for presents; but for the one during which the program first asks for its BfDevice,
+ *        by which it can make requests, if what had no epoch may still be at work.
  *  PE-5  A sparse bind goes before whatever other queues of its engine have ready, requests or
  *        none, and never before what its own queue has had before it; with the setting
  *        preemption=off it goes in turn. It is given to the driver once, with the values that it

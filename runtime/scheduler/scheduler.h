@@ -139,6 +139,7 @@ struct bf_scheduler {
     _Atomic(struct bf_thread *) left; /* those threads */
 
     bool preemption;             /* the setting */
+    _Atomic bool known;          /* the program has asked for its BfDevice, or attached it (PE-4) */
     bool measures_costs;         /* with windows: the GPU's timestamps are cheap (PW-8) */
     struct bf_lock *submit_lock; /* setting serialize_submits; NULL: off */
     struct bf_lock submit_lock_storage;

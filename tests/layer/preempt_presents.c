@@ -39,6 +39,7 @@ struct work {
     bool fenced;         /* it has a fence */
     VkSemaphore signal;  /* it signals 1 */
     bool alone;          /* there is no command queue yet */
+    bool beside;         /* nor when the present begins */
     bool fenced_behind;  /* a fence is submitted behind it */
     uint32_t requests;   /* before that work */
 };
@@ -84,10 +85,12 @@ static void request_beside_a_present(struct device *w, struct work work)
         assert_success(bfRequestPreemption(queue, &number));
     w->icd.pause();
     submit(w, &work, fence);
-    if (work.alone)
+    if (work.alone && !work.beside)
+        assert_success(bfCreateCommandQueue(device, &command_queue, &queue));
+    stuck_begin(w, &s);
+    if (work.beside)
         assert_success(bfCreateCommandQueue(device, &command_queue, &queue));
     assert_success(bfGetPreemptionFence(queue, &done));
-    stuck_begin(w, &s);
     assert_success(bfRequestPreemption(queue, &number));
     assert_int_equal(bfGetFenceCompletedValue(done), number - 1);
     w->icd.resume();
@@ -124,6 +127,11 @@ DEVICE_TEST(test_what_cannot_be_copied_is_told_beside_a_present, "SHAPE=q1", two
 DEVICE_TEST(test_earlier_work_is_told_beside_a_present, "SHAPE=q1", one)
 {
     request_beside_a_present(w, (struct work){.alone = true});
+}
+
+DEVICE_TEST(test_work_before_there_are_command_queues_is_told, "SHAPE=q1", one)
+{
+    request_beside_a_present(w, (struct work){.alone = true, .beside = true});
 }
 
 /* Nor is a request that was made behind another, before the present. */

@@ -331,8 +331,8 @@ void check_bf_counters(struct run *run)
 
 /* The driver -------------------------------------------------------------------------------- */
 
-/* Marks of Belfry's own: of requests for preemption; and of each VkQueue that had its engine to
- * itself until there were command queues, before its next present (PE-2, PE-4). */
+/* Marks of Belfry's own: of requests for preemption; and of each VkQueue, before its first present
+ * since the program has asked for its BfDevice (PE-2, PE-4). */
 static uint64_t marks_most(const struct run *run)
 {
     const struct plan *plan = run->plan;
@@ -341,7 +341,7 @@ static uint64_t marks_most(const struct run *run)
     uint64_t vkqueues = 0;
     for (int q = 0; q < plan->queue_count; q++)
         vkqueues += !plan->queues[q].bf;
-    if (run->bench->attach || vkqueues == (uint64_t)plan->queue_count)
+    if (run->bench->attach)
         return requests;
     return requests + (presents < vkqueues ? presents : vkqueues);
 }
