@@ -139,7 +139,7 @@ struct bf_scheduler {
     _Atomic(struct bf_thread *) left; /* those threads */
 
     bool preemption;             /* the setting */
-    _Atomic bool known;          /* the program has asked for its BfDevice, or attached it (PE-4) */
+    _Atomic bool known;          /* the program has asked for its BfDevice (PE-4) */
     bool measures_costs;         /* with windows: the GPU's timestamps are cheap (PW-8) */
     struct bf_lock *submit_lock; /* setting serialize_submits; NULL: off */
     struct bf_lock submit_lock_storage;
@@ -326,11 +326,6 @@ static inline bool bf_scheduler_is_lost(struct bf_scheduler *scheduler)
 
 /* Is any packet held, or being handed to the driver? */
 bool bf_scheduler_has_backlog(struct bf_scheduler *scheduler);
-
-/* The process may end: what has been completed is seen once more, though nobody has asked for it,
- * so that fences, logs and timelines know. It waits for nobody: of an engine that somebody uses
- * nothing is seen. Nothing is handed over. The caller holds no lock. Thread-safety: safe. */
-void bf_scheduler_see_ends(struct bf_scheduler *scheduler);
 
 /* The process may end: what has been completed is seen once more, though nobody has asked for it,
  * so that fences, logs and timelines know. It waits for nobody: of an engine that somebody uses

@@ -352,10 +352,10 @@ void bf_standstill_report_hang(struct bf_standstill *s)
 
 void bf_standstill_report_at_exit(struct bf_standstill *s)
 {
+    bf_scheduler_see_ends(s->scheduler);
     if (!bf_lock_try_briefly(
             &s->lock)) /* a look that doesn't end has been reported, or never will be */
         return;
-    bf_scheduler_see_ends(s->scheduler);
     standstill_end(s, OCCASION_EXIT);
     bf_lock_release(&s->lock);
     if (s->summary)

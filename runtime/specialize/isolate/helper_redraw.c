@@ -65,13 +65,18 @@ static VkFormat color_format(VkFormat program)
     return formats[kind][texel.component_count - 1];
 }
 
-/* What the shader writes to the others is undefined, or nobody's. */
-static VkColorComponentFlags color_components(VkFormat program)
+/* Of three components the fourth is nobody's, and what the shader writes there may be undefined.
+ * (The same for all attachments: they may have to be alike.) */
+static VkColorComponentFlags color_components(uint32_t count, const VkFormat *program)
 {
+    VkColorComponentFlags components = 0xf;
     struct bf_texel texel;
-    return bf_texel_of(program, VK_IMAGE_ASPECT_COLOR_BIT, &texel)
-               ? (1u << texel.component_count) - 1
-               : 0xf;
+    for (uint32_t i = 0; i < count; i++) {
+        if (bf_texel_of(program[i], VK_IMAGE_ASPECT_COLOR_BIT, &texel) &&
+            texel.component_count == 3)
+            components = 0x7;
+    }
+    return components;
 }
 
 static bool state_is_of_depth(VkDynamicState state)
@@ -121,8 +126,7 @@ static bool blend_nothing(struct redraw_state *r, VkGraphicsPipelineCreateInfo *
     for (uint32_t i = 0; r->blends && i < from->attachmentCount; i++) {
         r->blends[i] = from->pAttachments[i];
         r->blends[i].blendEnable = VK_FALSE;
-        if (i < count)
-            r->blends[i].colorWriteMask &= color_components(formats[i]);
+        r->blends[i].colorWriteMask &= color_components(count, formats);
     }
     r->blend = *from;
     r->blend.logicOpEnable = VK_FALSE;
