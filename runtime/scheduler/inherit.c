@@ -227,19 +227,6 @@ static void flush_one(void *context, struct bf_queue *queue)
     bf_lock_release(&queue->lock);
 }
 
-uint64_t bf_inherit_flush(struct bf_scheduler *scheduler, struct bf_queue *queue)
-{
-    struct inheritance in = {.scheduler = scheduler, .level = BF_LEVEL_PASSES};
-    bf_lock_acquire(&scheduler->pending.lock);
-    if (queue)
-        flush_one(&in, queue);
-    else
-        queues_visit(scheduler, flush_one, &in);
-    inheritance_spread(&in);
-    bf_lock_release(&scheduler->pending.lock);
-    return in.engines;
-}
-
 /* The pending lock is held. */
 static bool packet_signals_named(const struct bf_packet *packet)
 {
@@ -271,18 +258,32 @@ static void add_engine_that_passes(void *context, struct bf_queue *queue)
     bf_lock_release(&queue->lock);
 }
 
-uint64_t bf_inherit_flush_named(struct bf_scheduler *scheduler, struct bf_queue *queue)
+/* Of the queue all, or of each what 'visit' raises. 'passing': engines count that have what another
+ * thread has raised, too. */
+static uint64_t flush(struct bf_scheduler *scheduler, struct bf_queue *queue,
+                      void (*visit)(void *context, struct bf_queue *queue), bool passing)
 {
     struct inheritance in = {.scheduler = scheduler, .level = BF_LEVEL_PASSES};
     bf_lock_acquire(&scheduler->pending.lock);
     if (queue)
         flush_one(&in, queue);
     else
-        queues_visit(scheduler, flush_named, &in);
+        queues_visit(scheduler, visit, &in);
     inheritance_spread(&in);
-    queues_visit(scheduler, add_engine_that_passes, &in); /* what another thread has raised, too */
+    if (passing)
+        queues_visit(scheduler, add_engine_that_passes, &in);
     bf_lock_release(&scheduler->pending.lock);
     return in.engines;
+}
+
+uint64_t bf_inherit_flush(struct bf_scheduler *scheduler, struct bf_queue *queue)
+{
+    return flush(scheduler, queue, flush_one, false);
+}
+
+uint64_t bf_inherit_flush_named(struct bf_scheduler *scheduler, struct bf_queue *queue)
+{
+    return flush(scheduler, queue, flush_named, true);
 }
 
 bool bf_inherit_names(struct bf_scheduler *scheduler, const struct bf_packet *first)

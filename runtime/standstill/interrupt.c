@@ -147,6 +147,7 @@ void bf_interrupt_check(void)
     if (!number)
         return;
     if (!atomic_exchange(&begun, true)) {
+        bf_outputs_tell();
         bf_lock_acquire(&list_lock);
         list_tell();
         bf_outputs_end();

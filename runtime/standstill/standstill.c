@@ -352,7 +352,6 @@ void bf_standstill_report_hang(struct bf_standstill *s)
 
 void bf_standstill_report_at_exit(struct bf_standstill *s)
 {
-    bf_scheduler_see_ends(s->scheduler);
     if (!bf_lock_try_briefly(
             &s->lock)) /* a look that doesn't end has been reported, or never will be */
         return;

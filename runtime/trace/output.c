@@ -109,7 +109,8 @@ static void *write_out(void *argument)
  * file is written. */
 static struct bf_lock outputs_lock;
 static struct bf_output *outputs;
-static struct bf_output *inherited; /* the parent's, in a forked child: they stay as they are */
+static struct bf_output_member *told; /* at exit */
+static struct bf_output *inherited;   /* the parent's, in a forked child: they stay as they are */
 
 /* Runs in the child of a fork, which has one thread: what others of its parent's held, nobody would
  * release. The files are the parent's. */
@@ -244,11 +245,33 @@ void bf_output_enrol(struct bf_output *o, struct bf_output_member *member)
     bf_lock_release(&outputs_lock);
 }
 
-void bf_output_tell(struct bf_output_member *member, void (*tell)(void *context), void *context)
+void bf_outputs_tell(void)
 {
     bf_lock_acquire(&outputs_lock);
+    for (struct bf_output_member *m = told; m; m = m->next_told) {
+        if (m->process == getpid())
+            m->tell(m->context);
+    }
+    bf_lock_release(&outputs_lock);
+}
+
+void bf_output_tell(struct bf_output_member *member, void (*tell)(void *context), void *context)
+{
+    static bool registered;
+    bf_lock_acquire(&outputs_lock);
+    struct bf_output_member **of = &told;
+    while (*of && *of != member)
+        of = &(*of)->next_told;
+    if (*of)
+        *of = member->next_told;
     member->tell = tell;
     member->context = context;
+    member->process = getpid();
+    if (tell) {
+        member->next_told = told;
+        told = member;
+        registered = registered || atexit(bf_outputs_tell) == 0;
+    }
     bf_lock_release(&outputs_lock);
 }
 
@@ -407,10 +430,6 @@ __attribute__((destructor)) void bf_outputs_end(void)
     for (struct bf_output *o = outputs; o; o = o->next) {
         if (o->process != getpid())
             continue;
-        for (struct bf_output_member *m = o->members; m && !o->ended; m = m->next) {
-            if (m->tell)
-                m->tell(m->context);
-        }
         bf_lock_acquire(&o->lock);
         for (struct bf_output_member *m = o->members; m; m = m->next)
             m->end(m);

@@ -54,8 +54,11 @@ struct bf_output_member {
     struct bf_output_member *next;
     /* the process ends: writes what is still to be said. The output's lock is held */
     void (*end)(struct bf_output_member *member);
-    void (*tell)(void *context); /* bf_output_tell */
+    /* bf_output_tell */
+    struct bf_output_member *next_told;
+    void (*tell)(void *context);
     void *context;
+    pid_t process;
 };
 
 struct bf_output {
@@ -105,8 +108,10 @@ int bf_output_join(const char *path, struct bf_output **output, uint32_t *number
 /* From now on the trace hears of the process's end, until it leaves. */
 void bf_output_enrol(struct bf_output *output, struct bf_output_member *member);
 
-/* What tells the member what has ended, before its end; NULL: nobody does. Returns when it isn't
- * being told any more. */
+/* What tells the member what has ended, when the process exits; NULL: nobody does. Returns when it
+ * isn't being told any more. It may ask the driver: handlers of exit run in turn, the latest first,
+ * so that the driver's own, which were there before, come later; libraries' destructors come last.
+ */
 void bf_output_tell(struct bf_output_member *member, void (*tell)(void *context), void *context);
 
 /* Leaves the output, with 'open' slices that will not end, and takes 'member' off it. What is
@@ -130,7 +135,9 @@ void bf_output_leave(struct bf_output *output);
 /* Waits until everything that was written to 'pb' before is in the file, or has been given up. */
 void bf_output_drain(struct bf_output *output);
 
-/* The process ends: the same of all outputs, and a line says where each file is. */
+/* The process ends: first members are told, while drivers are whole (bf_output_tell); then all
+ * outputs are ended, and a line says where each file is. */
+void bf_outputs_tell(void);
 void bf_outputs_end(void);
 
 #endif
