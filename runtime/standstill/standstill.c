@@ -3,8 +3,10 @@
  * reported. */
 #include "standstill/standstill.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/clock.h"
 #include "base/lock.h"
@@ -25,8 +27,8 @@
 /* The longest period, so that a standstill is reported within half a second after its time. */
 #define LONGEST_NS UINT64_C(500000000)
 
-/* Later than this, the process wasn't merely kept waiting for a processor: it was stopped
- * (SS-6). */
+/* Later than this, the process wasn't merely kept waiting for a processor: it was stopped outside
+ * of a sleep of this thread (SS-6). */
 #define LATE_NS UINT64_C(50000000)
 
 /* So much later, it is worth a word in the trace. */
@@ -45,6 +47,7 @@ struct bf_standstill {
     struct bf_live *live; /* NULL: none */
     void (*see_pool)(struct bf_live_pool *pool);
     bool looked_at_active; /* seen since the last look, for a reader of the live page */
+    _Atomic bool stopped;  /* the process was, since the clock was advanced */
 
     struct bf_lock lock; /* over a look, and over the rest of this */
     uint64_t looked_ns;  /* CLOCK_MONOTONIC */
@@ -57,7 +60,8 @@ struct bf_standstill {
 static void standstill_advance_clock(struct bf_standstill *s)
 {
     uint64_t now = bf_now_ns(), passed = now - s->looked_ns;
-    s->now_ns += passed > s->period_ns + LATE_NS ? s->period_ns : passed;
+    if (!atomic_exchange(&s->stopped, false)) /* since when, and for how long, isn't known */
+        s->now_ns += passed > s->period_ns + LATE_NS ? s->period_ns : passed;
     if (passed > s->period_ns + STOPPED_NS)
         bf_trace_stopped(s->scheduler->gpu.trace, passed - s->period_ns);
     s->looked_ns = now;
@@ -132,6 +136,45 @@ static void standstill_answer(struct bf_standstill *s)
     bf_lock_release(&s->lock);
 }
 
+/* How often the thread has given up its processor by itself. */
+static long thread_switches(void)
+{
+    struct rusage usage = {0};
+    getrusage(RUSAGE_THREAD, &usage);
+    return usage.ru_nvcsw;
+}
+
+/* By strace or a debugger: then each of its system calls may give up the processor, and what stops
+ * it does so for longer than a period. */
+static bool thread_is_traced(void)
+{
+    static const char key[] = "TracerPid:";
+    char line[256];
+    unsigned long tracer = 0;
+    FILE *status = fopen("/proc/thread-self/status", "re");
+    while (status && fgets(line, sizeof(line), status)) {
+        if (strncmp(line, key, sizeof(key) - 1) != 0)
+            continue;
+        tracer = strtoul(line + sizeof(key) - 1, NULL, 10);
+        break;
+    }
+    if (status)
+        fclose(status);
+    return tracer != 0;
+}
+
+/* A sleep on the futex, which a stop of the process interrupts and the kernel begins again, unseen:
+ * but then the thread has given up its processor more than once. */
+static bool standstill_sleep_once(struct bf_standstill *s, _Atomic uint32_t *bell, uint32_t heard,
+                                  const struct timespec *until)
+{
+    long switches = thread_switches();
+    bool woken = bf_futex_wait_shared(bell, heard, until);
+    if (thread_switches() - switches > 1 && !thread_is_traced())
+        atomic_store(&s->stopped, true);
+    return woken;
+}
+
 /* Sleeps until somebody rings, for the first time since 'rung' was read, or until then; NULL: for
  * ever. Readers of the live page get their answers meanwhile. */
 static void standstill_sleep(struct bf_standstill *s, uint32_t rung, const struct timespec *until)
@@ -144,7 +187,7 @@ static void standstill_sleep(struct bf_standstill *s, uint32_t rung, const struc
             return;
         if (bf_live_is_asked(s->live))
             standstill_answer(s);
-        if (!bf_futex_wait_shared(bell, heard, until))
+        if (!standstill_sleep_once(s, bell, heard, until))
             return;
         bf_live_woken(s->live);
     }
@@ -255,6 +298,7 @@ static void standstill_run(void *argument)
                 atomic_store(&watch->resting, 0);
                 bf_lock_acquire(&s->lock);
                 s->looked_ns = bf_now_ns(); /* a rest is no standstill */
+                atomic_store(&s->stopped, false);
                 bf_lock_release(&s->lock);
                 continue;
             }

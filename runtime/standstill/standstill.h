@@ -9,9 +9,9 @@
  *        semaphores that Belfry wasn't told of it says what is waited for, and not what they have.
  *  SS-5  While work is outstanding it wakes up once a period; while none is, and none has been
  *        begun for a period, not at all (WD-1, WD-3).
- *  SS-6  Its clock counts a period once, however long the process was stopped meanwhile: time in
- *        which a debugger or a signal stopped the program is no standstill. A trace says for how
- *        long at least that was, if it was long.
+ *  SS-6  Time in which a debugger or a signal stopped the program is no standstill: its clock
+ *        doesn't count a sleep of the thread in which that was, and a period once, however long it
+ *        took. A trace says for how long at least that was, if it was long.
  *        Who looks at the live page (standstill/live.h) wakes it, too, and is answered at once.
  *  SS-7  A standstill is reported within a period after the set time, once; and again when the
  *        answer has changed.

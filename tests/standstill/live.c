@@ -8,11 +8,14 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/top.h"
 #include "standstill/lines.h"
 
@@ -179,6 +182,37 @@ LIVE_TEST(test_held)
     assert_success(vkDeviceWaitIdle(w->device));
     assert_int_equal(queue_of(view(), "3D queue 0:1")->held, 0);
     vulkan_destroy(w->device, t, u);
+}
+
+#define STOPS     15
+#define STOP_NS   60000000
+#define WITHIN_NS UINT64_C(200000000) /* to stop, so often */
+
+/* SS-6: time in which the process is stopped, each time for less than the watchdog sleeps. */
+LIVE_TEST(test_stopped_briefly)
+{
+    VkSemaphore t = named_timeline(w, "frame");
+    pid_t self = getpid();
+    assert_submitted(w->queues[0][1], .wait = t, .wait_value = 1);
+    told_await_sleep(false);
+    uint64_t since_ns = queue_of(view(), "3D queue 0:1")->ns, begin_ns = bf_now_ns();
+    pid_t other = fork();
+    for (int i = 0; other == 0 && i < STOPS; i++) {
+        kill(self, SIGSTOP);
+        nanosleep(&(struct timespec){.tv_nsec = STOP_NS}, NULL);
+        kill(self, SIGCONT);
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    }
+    if (other == 0)
+        _exit(0);
+    assert_int_equal(waitpid(other, NULL, 0), other);
+    uint64_t counted_ns = queue_of(view(), "3D queue 0:1")->ns - since_ns;
+    uint64_t passed_ns = bf_now_ns() - begin_ns;
+    assert_true(counted_ns + (uint64_t)STOPS * STOP_NS <= passed_ns + WITHIN_NS);
+    told_expect("packet 1 of 3D queue 0:1 waits for semaphore 'frame' *");
+    vulkan_signal(w->device, t, 1);
+    assert_success(vkDeviceWaitIdle(w->device));
+    vkDestroySemaphore(w->device, t, NULL);
 }
 
 /* Each device has a page of its own. */
