@@ -9,6 +9,7 @@
 #include "base/message.h"
 #include "scheduler/driver_wait.h"
 #include "scheduler/engine.h"
+#include "scheduler/host_call.h"
 #include "scheduler/label.h"
 
 VKAPI_ATTR void VKAPI_CALL layer_vkGetDeviceQueue2(VkDevice device, const VkDeviceQueueInfo2 *info,
@@ -78,6 +79,13 @@ static bool present_wait_is_over(struct layer_device *d, VkResult *result, uint6
     return true;
 }
 
+/* For the watchdog: of a hidden window, such a call may last for ever. */
+static struct bf_watched_call *present_wait_begin(const struct layer_device *d,
+                                                  enum bf_watched_command command, uint64_t timeout)
+{
+    return d->runtime && timeout ? bf_host_call_begin(d->scheduler, command) : NULL;
+}
+
 static uint64_t present_wait_ns(const struct layer_device *d, uint64_t timeout, uint64_t deadline)
 {
     return d->runtime && d->scheduler->sliced ? bf_driver_slice_ns(d->scheduler, deadline)
@@ -92,11 +100,13 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkAcquireNextImageKHR(VkDevice device,
 {
     struct layer_device *d = layer_device_of(device);
     const uint64_t deadline = bf_deadline_ns(timeout);
+    struct bf_watched_call *call = present_wait_begin(d, BF_WATCHED_ACQUIRE, timeout);
     VkResult result;
     do
         result = d->vk.vkAcquireNextImageKHR(
             device, swapchain, present_wait_ns(d, timeout, deadline), semaphore, fence, index);
     while (!present_wait_is_over(d, &result, deadline, "vkAcquireNextImageKHR"));
+    bf_host_call_end(call, result);
     return result;
 }
 
@@ -107,11 +117,13 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkAcquireNextImage2KHR(VkDevice device,
     struct layer_device *d = layer_device_of(device);
     const uint64_t deadline = bf_deadline_ns(info->timeout);
     VkAcquireNextImageInfoKHR slice = *info;
+    struct bf_watched_call *call = present_wait_begin(d, BF_WATCHED_ACQUIRE, info->timeout);
     VkResult result;
     do {
         slice.timeout = present_wait_ns(d, info->timeout, deadline);
         result = d->vk.vkAcquireNextImage2KHR(device, &slice, index);
     } while (!present_wait_is_over(d, &result, deadline, "vkAcquireNextImage2KHR"));
+    bf_host_call_end(call, result);
     return result;
 }
 
@@ -120,11 +132,13 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkWaitForPresentKHR(VkDevice device, VkSwap
 {
     struct layer_device *d = layer_device_of(device);
     const uint64_t deadline = bf_deadline_ns(timeout);
+    struct bf_watched_call *call = present_wait_begin(d, BF_WATCHED_WAIT_FOR_PRESENT, timeout);
     VkResult result;
     do
         result = d->vk.vkWaitForPresentKHR(device, swapchain, present,
                                            present_wait_ns(d, timeout, deadline));
     while (!present_wait_is_over(d, &result, deadline, "vkWaitForPresentKHR"));
+    bf_host_call_end(call, result);
     return result;
 }
 
@@ -139,11 +153,13 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkWaitForPresent2KHR(VkDevice device, VkSwa
     } slice; /* VkPresentWait2InfoKHR */
     memcpy(&slice, info, sizeof(slice));
     const uint64_t timeout = slice.timeout, deadline = bf_deadline_ns(timeout);
+    struct bf_watched_call *call = present_wait_begin(d, BF_WATCHED_WAIT_FOR_PRESENT, timeout);
     VkResult result;
     do {
         slice.timeout = present_wait_ns(d, timeout, deadline);
         result = d->more.vkWaitForPresent2KHR(device, swapchain, &slice);
     } while (!present_wait_is_over(d, &result, deadline, "vkWaitForPresent2KHR"));
+    bf_host_call_end(call, result);
     return result;
 }
 
@@ -377,10 +393,10 @@ static VkResult tell_of_queue(struct layer_device *d, uint64_t queue, PFN_vkVoid
 static void name_note(struct layer_device *d, VkObjectType type, uint64_t handle, const char *name)
 {
     if (type != VK_OBJECT_TYPE_QUEUE && type != VK_OBJECT_TYPE_SEMAPHORE &&
-        type != VK_OBJECT_TYPE_COMMAND_BUFFER)
+        type != VK_OBJECT_TYPE_COMMAND_BUFFER && type != VK_OBJECT_TYPE_FENCE)
         return;
     bf_standstill_name(d->standstill, type, handle, name);
-    if (!d->trace)
+    if (!d->trace || type == VK_OBJECT_TYPE_FENCE)
         return;
     if (type == VK_OBJECT_TYPE_QUEUE)
         bf_trace_name_queue(d->trace, bf_queue_trace_id(layer_queue((VkQueue)(uintptr_t)handle)),

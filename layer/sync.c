@@ -8,6 +8,7 @@
 #include "layer/chain.h"
 #include "scheduler/deferral.h"
 #include "scheduler/driver_wait.h"
+#include "scheduler/host_call.h"
 
 VKAPI_ATTR VkResult VKAPI_CALL layer_vkCreateSemaphore(VkDevice device,
                                                        const VkSemaphoreCreateInfo *info,
@@ -100,11 +101,14 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkWaitSemaphores(VkDevice device,
     struct layer_device *d = layer_device_of(device);
     if (d->runtime && bf_scheduler_is_lost(d->scheduler))
         return bf_scheduler_settle(d->scheduler);
-    VkResult result = d->runtime ? bf_driver_wait_semaphores(d->scheduler, info, timeout)
-                                 : d->vk.vkWaitSemaphores(device, info, timeout);
-    if (d->runtime && result == VK_ERROR_DEVICE_LOST)
+    if (!d->runtime)
+        return d->vk.vkWaitSemaphores(device, info, timeout);
+    struct bf_watched_call *call = bf_host_call_wait_semaphores(d->scheduler, info, timeout);
+    VkResult result = bf_driver_wait_semaphores(d->scheduler, info, timeout);
+    bf_host_call_end(call, result);
+    if (result == VK_ERROR_DEVICE_LOST)
         return bf_scheduler_lost(d->scheduler, "vkWaitSemaphores");
-    if (d->runtime && bf_scheduler_is_lost(d->scheduler))
+    if (bf_scheduler_is_lost(d->scheduler))
         return bf_scheduler_settle(d->scheduler);
     return result;
 }
@@ -228,7 +232,11 @@ VKAPI_ATTR VkResult VKAPI_CALL layer_vkWaitForFences(VkDevice device, uint32_t c
     struct layer_device *d = layer_device_of(device);
     if (!d->runtime)
         return d->vk.vkWaitForFences(device, count, fences, all, timeout);
-    return bf_vkfence_wait(d->scheduler, count, fences, all, timeout);
+    struct bf_watched_call *call =
+        bf_host_call_wait_fences(d->scheduler, count, fences, all, timeout);
+    VkResult result = bf_vkfence_wait(d->scheduler, count, fences, all, timeout);
+    bf_host_call_end(call, result);
+    return result;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL layer_vkGetFenceStatus(VkDevice device, VkFence fence)
@@ -243,6 +251,7 @@ VKAPI_ATTR void VKAPI_CALL layer_vkDestroyFence(VkDevice device, VkFence fence,
                                                 const VkAllocationCallbacks *allocator)
 {
     struct layer_device *d = layer_device_of(device);
+    bf_standstill_name(d->standstill, VK_OBJECT_TYPE_FENCE, (uint64_t)fence, NULL);
     if (d->runtime && fence) {
         bf_last_submission_drop_fences(d->scheduler, 1, &fence);
         if (!bf_vkfence_forget(d->scheduler, fence, allocator))

@@ -8,6 +8,7 @@
 
 #include "scheduler/deferral.h"
 #include "scheduler/driver_wait.h"
+#include "scheduler/host_call.h"
 #include "scheduler/label.h"
 #include "scheduler/last_submission.h"
 #include "scheduler/packet.h"
@@ -43,6 +44,16 @@
     F(VkResult, bf_driver_wait_semaphores,                                                         \
       (struct bf_scheduler * scheduler, const VkSemaphoreWaitInfo *info, uint64_t timeout_ns),     \
       (scheduler, info, timeout_ns))                                                               \
+    F(struct bf_watched_call *, bf_host_call_begin,                                                \
+      (struct bf_scheduler * scheduler, enum bf_watched_command command), (scheduler, command))    \
+    F(struct bf_watched_call *, bf_host_call_wait_fences,                                          \
+      (struct bf_scheduler * scheduler, uint32_t count, const VkFence *fences, VkBool32 all,       \
+       uint64_t timeout_ns),                                                                       \
+      (scheduler, count, fences, all, timeout_ns))                                                 \
+    F(struct bf_watched_call *, bf_host_call_wait_semaphores,                                      \
+      (struct bf_scheduler * scheduler, const VkSemaphoreWaitInfo *info, uint64_t timeout_ns),     \
+      (scheduler, info, timeout_ns))                                                               \
+    F(void, bf_host_call_end, (struct bf_watched_call * call, VkResult result), (call, result))    \
     F(bool, bf_scheduler_keeps,                                                                    \
       (struct bf_scheduler * scheduler, const struct bf_retained *object, bool own_callbacks),     \
       (scheduler, object, own_callbacks))                                                          \

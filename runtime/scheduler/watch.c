@@ -27,15 +27,21 @@ struct bf_device_watch *bf_watch_create(uint32_t engine_count)
     return watch;
 }
 
+static void places_free(struct bf_watched_call *first)
+{
+    struct bf_watched_call *call;
+    while ((call = atomic_load(&first->next))) {
+        atomic_store(&first->next, atomic_load(&call->next));
+        free(call);
+    }
+}
+
 void bf_watch_destroy(struct bf_device_watch *watch, uint32_t engine_count)
 {
-    for (uint32_t i = 0; watch && i < engine_count; i++) {
-        struct bf_watched_call *call;
-        while ((call = atomic_load(&watch->engines[i].call.next))) {
-            atomic_store(&watch->engines[i].call.next, atomic_load(&call->next));
-            free(call);
-        }
-    }
+    for (uint32_t i = 0; watch && i < engine_count; i++)
+        places_free(&watch->engines[i].call);
+    if (watch)
+        places_free(&watch->device_call);
     free(watch);
 }
 
@@ -87,22 +93,17 @@ void bf_watch_begin_call(struct bf_device_watch *watch, struct bf_watched_call *
     bf_watch_notice(watch);
 }
 
-struct bf_watched_call *bf_watch_begin_beside(struct bf_device_watch *watch, uint32_t engine)
+struct bf_watched_call *bf_watch_take_place(struct bf_watched_call *first)
 {
-    _Atomic(struct bf_watched_call *) *first = &watch->engines[engine].call.next;
-    struct bf_watched_call *call = atomic_load(first), *next = call;
+    struct bf_watched_call *call = atomic_load(&first->next), *next = call;
     while (call && atomic_exchange(&call->taken, true))
         call = atomic_load(&call->next);
-    if (!call) {
-        call = calloc(1, sizeof(*call));
-        if (!call)
-            return NULL;
-        atomic_store(&call->taken, true);
-        do
-            atomic_store(&call->next, next);
-        while (!atomic_compare_exchange_weak(first, &next, call));
-    }
-    bf_watch_begin_call(watch, call, BF_WATCHED_PRESENT);
+    if (call || !(call = calloc(1, sizeof(*call))))
+        return call;
+    atomic_store(&call->taken, true);
+    do
+        atomic_store(&call->next, next);
+    while (!atomic_compare_exchange_weak(&first->next, &next, call));
     return call;
 }
 
@@ -119,6 +120,13 @@ bool bf_watch_see_call(const struct bf_watched_call *call, struct bf_call_seen *
     seen->count = atomic_load(&call->count);
     seen->command = (enum bf_watched_command)atomic_load(&call->command);
     seen->thread = atomic_load(&call->thread);
+    seen->wait = (struct bf_watched_wait){
+        .handle = atomic_load(&call->wait_handle),
+        .value = atomic_load(&call->wait_value),
+        .more = atomic_load(&call->wait_more),
+        .turn = atomic_load(&call->wait_turn),
+        .any = atomic_load(&call->wait_any),
+    };
     return seen->count % 2 && atomic_load(&call->count) == seen->count;
 }
 

@@ -4,7 +4,8 @@
  * call of the driver's is under way on each engine, and what was submitted with each epoch.
  *
  *  WD-1  Neither makes a system call, takes a lock or reads a clock; nor do they allocate, but for
- *        a present beside more others (Q-8) than there ever were. The first work after a rest wakes
+ *        a call beside more others than there ever were: presents (Q-8), and what is no engine's
+ *        (scheduler/host_call.h). The first work after a rest wakes
  *        the watchdog, which costs a system call: it rests once it has found nothing outstanding
  *        and nothing begun for a whole period. Since when something lasts, the watchdog alone says,
  *        by what it saw at its looks.
@@ -48,21 +49,44 @@ enum bf_watched_command {
     BF_WATCHED_PRESENT,
     BF_WATCHED_QUEUE_WAIT_IDLE,
     BF_WATCHED_DEVICE_WAIT_IDLE,
+    BF_WATCHED_ACQUIRE,
+    BF_WATCHED_WAIT_FOR_PRESENT,
+    BF_WATCHED_WAIT_FENCES,
+    BF_WATCHED_WAIT_SEMAPHORES,
     BF_WATCHED_COMMANDS,
 };
+
+/* What a thread waits for in vkWaitForFences or vkWaitSemaphores: the first that isn't known to be
+ * signalled. */
+struct bf_watched_wait {
+    uint64_t handle, value; /* of a VkFence, value is 0 */
+    uint32_t more;          /* others that it waits for */
+    uint32_t turn;          /* another one, once such a wait of the slot has succeeded */
+    bool any;               /* one of them is enough */
+};
+
+/* Does a thread wait in it for fences or semaphores? */
+static inline bool bf_watch_is_wait(enum bf_watched_command command)
+{
+    return command == BF_WATCHED_WAIT_FENCES || command == BF_WATCHED_WAIT_SEMAPHORES;
+}
 
 /* A call that is under way. */
 struct bf_call_seen {
     uint64_t count;
     enum bf_watched_command command;
     uint32_t thread;
+    struct bf_watched_wait wait;
 };
 
 /* A call of the driver's; written by whoever has it. */
 struct bf_watched_call {
     _Atomic uint64_t count; /* begun and ended calls: odd while one is under way */
     _Atomic uint32_t command, thread;
-    _Atomic bool taken;                     /* of presents beside others: somebody has it */
+    _Atomic uint64_t wait_handle, wait_value; /* struct bf_watched_wait */
+    _Atomic uint32_t wait_more, wait_turn;
+    _Atomic bool wait_any;
+    _Atomic bool taken;                     /* of those beside others: somebody has it */
     _Atomic(struct bf_watched_call *) next; /* the list only grows */
     struct {                                /* what the watchdog alone writes, and reads */
         bool seen;                          /* it was under way at the last look */
@@ -112,7 +136,7 @@ struct bf_device_watch {
     _Atomic uint32_t own_bell;
     bool fenced;                        /* there is no barrier for all threads (WD-3) */
     _Atomic uint64_t order;             /* of the last submission that waits for another */
-    struct bf_watched_call device_call; /* under all engines' locks */
+    struct bf_watched_call device_call; /* under all engines' locks; then those of no engine */
     struct bf_engine_watch engines[];   /* as many as the device has */
 };
 
@@ -140,8 +164,9 @@ static inline void bf_watch_end_call(struct bf_watched_call *call)
                           memory_order_release);
 }
 
-/* The same for a present without the engine's lock. NULL: there is no memory, and it isn't seen. */
-struct bf_watched_call *bf_watch_begin_beside(struct bf_device_watch *watch, uint32_t engine);
+/* The same for a call without a lock, beside others: a free place in the list behind 'first', for
+ * bf_watch_begin_call. NULL: there is no memory, and it isn't seen. */
+struct bf_watched_call *bf_watch_take_place(struct bf_watched_call *first);
 void bf_watch_end_beside(struct bf_watched_call *call);
 
 /* Work has been published (WD-3). */

@@ -219,13 +219,26 @@ static bool engine_may_wait_for_another(const struct bf_graph *graph, uint32_t e
     return false;
 }
 
+/* The GPU's work, and what queues hold. */
+static bool graph_has_work(const struct bf_graph *graph)
+{
+    for (uint32_t i = 0; i < graph->engine_count; i++) {
+        if (graph->engines[i].busy)
+            return true;
+    }
+    for (uint32_t i = 0; i < graph->queue_count; i++) {
+        if (graph->queues[i].state != BF_GRAPH_EMPTY)
+            return true;
+    }
+    return false;
+}
+
 static void search_engines(struct search *s)
 {
     const struct bf_graph *graph = s->graph;
-    bool busy = false;
+    const bool work = graph_has_work(graph);
     for (uint32_t i = 0; i < graph->engine_count; i++) {
         const struct bf_graph_engine *e = &graph->engines[i];
-        busy = busy || e->busy;
         if (!e->busy || (e->outside[0] && e->listed) || engine_may_wait_for_another(graph, i))
             continue;
         struct bf_case *found = search_add(s, BF_CASE_BUSY, e->busy_ns);
@@ -238,12 +251,13 @@ static void search_engines(struct search *s)
         const struct bf_graph_engine *e = &graph->engines[i];
         /* A call that waits for the GPU lasts as long as the GPU's work. */
         bool device = i + 1 == graph->engine_count;
-        if (!e->call || (e->call_waits && (device ? busy : e->busy)))
+        if (!e->call || (e->call_waits && !e->call_missing && (device ? work : e->busy)))
             continue;
         struct bf_case *found = search_add(s, BF_CASE_CALL, e->call_ns);
         if (found) {
             found->engine = i;
             found->key = key_add(key_add(found->key, i), e->thread);
+            found->key = key_add(key_add(found->key, e->call_wait), e->call_value);
         }
     }
 }

@@ -81,6 +81,13 @@ struct bf_graph_engine {
 
     const char *call; /* "vkQueuePresentKHR"; NULL: none */
     bool call_waits;  /* it is one that waits for the GPU */
+    /* Of a wait for semaphores or fences: for what, and how many others. An object to reach
+     * 'call_value'; NONE: for a fence; its name is "" where neither is known. */
+    uint32_t call_object;
+    uint64_t call_value, call_wait; /* 'call_wait' tells it from others */
+    char call_fence[BF_GRAPH_NAME];
+    uint32_t call_more;
+    bool call_missing; /* nothing that has been submitted brings the object there */
     uint32_t thread;
     char thread_name[32];
     uint64_t call_ns;

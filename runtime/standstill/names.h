@@ -3,8 +3,8 @@
  * The names and labels that a program gives to Vulkan's objects (VK_EXT_debug_utils), for what the
  * watchdog tells. Of a command buffer, the first label recorded in it.
  *
- *  NM-1  The layer keeps names of queues, semaphores and command buffers, which something speaks
- *        of, as long as these live; queues live as long as their device. Proven by tests/layer
+ *  NM-1  The layer keeps names of queues, semaphores, fences and command buffers, which something
+ *        speaks of, as long as these live; queues live as long as their device. Proven by tests/layer
  *        (names.c).
  *
  * Its lock is held over memory accesses only. Thread-safety: safe.

@@ -488,8 +488,64 @@ static void engine_add_busy(struct builder *b, const struct bf_standstill_engine
     engine_add_outside(b, &s, number, e);
 }
 
-/* The call that has lasted longest, if it still does; but for one that waits for the GPU, each
- * other comes first. */
+struct named {
+    uint64_t handle;
+    struct bf_semaphore *sem;
+};
+
+static void semaphore_pick(void *value, void *context)
+{
+    struct bf_semaphore *sem = value;
+    struct named *named = context;
+    if ((uint64_t)sem->handle != named->handle)
+        return;
+    bf_semaphore_reference(sem);
+    named->sem = sem;
+}
+
+/* What a thread waits for, which the program may destroy once the call has returned. */
+static void engine_add_host_wait(struct builder *b, const struct bf_call_seen *call,
+                                 struct bf_graph_engine *e)
+{
+    struct named named = {.handle = call->wait.handle};
+    e->call_wait = call->wait.handle;
+    e->call_value = call->wait.value;
+    e->call_more = call->wait.more;
+    e->call_object = BF_GRAPH_NONE;
+    if (call->command == BF_WATCHED_WAIT_FENCES) {
+        char label[80];
+        bf_names_write(b->names, VK_OBJECT_TYPE_FENCE, call->wait.handle, label, sizeof(label));
+        if (label[0])
+            snprintf(e->call_fence, BF_GRAPH_NAME, "fence%s", label);
+        else
+            snprintf(e->call_fence, BF_GRAPH_NAME, "fence 0x%llx",
+                     (unsigned long long)call->wait.handle);
+        return;
+    }
+    bf_map_walk(&b->scheduler->semaphores, semaphore_pick, &named);
+    if (named.sem && !call->wait.any)
+        e->call_object = object_of_semaphore(b, named.sem, BF_FOR_WAIT);
+    if (e->call_object != BF_GRAPH_NONE) {
+        e->call_missing = b->graph->objects[e->call_object].kind == BF_GRAPH_TIMELINE &&
+                          b->graph->objects[e->call_object].value < call->wait.value &&
+                          bf_semaphore_accepted(named.sem) < call->wait.value;
+        for (uint32_t i = 0; i < b->graph->signal_count; i++) {
+            const struct bf_graph_signal *signal = &b->graph->signals[i];
+            if (signal->object == e->call_object && signal->value >= call->wait.value)
+                e->call_missing = false;
+        }
+    }
+    bf_semaphore_release(named.sem);
+}
+
+/* Which of several calls is told of: one that waits for no GPU, then one that waits for what
+ * nobody has submitted. */
+static int call_rank(const struct bf_graph_engine *e)
+{
+    return !e->call ? 0 : !e->call_waits ? 3 : e->call_missing ? 2 : 1;
+}
+
+/* The call, if it still lasts; of several, that of the highest rank which has lasted longest. */
 static void engine_add_call(struct builder *b, const struct bf_watched_call *watched,
                             struct bf_graph_engine *e)
 {
@@ -499,21 +555,31 @@ static void engine_add_call(struct builder *b, const struct bf_watched_call *wat
         [BF_WATCHED_PRESENT] = "vkQueuePresentKHR",
         [BF_WATCHED_QUEUE_WAIT_IDLE] = "vkQueueWaitIdle",
         [BF_WATCHED_DEVICE_WAIT_IDLE] = "vkDeviceWaitIdle",
+        [BF_WATCHED_ACQUIRE] = "vkAcquireNextImageKHR",
+        [BF_WATCHED_WAIT_FOR_PRESENT] = "vkWaitForPresentKHR",
+        [BF_WATCHED_WAIT_FENCES] = "vkWaitForFences",
+        [BF_WATCHED_WAIT_SEMAPHORES] = "vkWaitSemaphores",
     };
+    struct bf_graph_engine with = *e;
     struct bf_call_seen call;
     if (!watched->look.seen || !bf_watch_see_call(watched, &call) ||
         call.count != watched->look.call.count)
         return;
-    bool waits =
-        call.command == BF_WATCHED_QUEUE_WAIT_IDLE || call.command == BF_WATCHED_DEVICE_WAIT_IDLE;
-    uint64_t lasted_ns = b->now_ns - watched->look.since_ns;
-    if (e->call && (waits || (!e->call_waits && e->call_ns >= lasted_ns)))
+    with.call = names[call.command];
+    with.call_waits = call.command == BF_WATCHED_QUEUE_WAIT_IDLE ||
+                      call.command == BF_WATCHED_DEVICE_WAIT_IDLE || bf_watch_is_wait(call.command);
+    with.call_ns = b->now_ns - watched->look.since_ns;
+    with.call_missing = false;
+    with.call_fence[0] = '\0';
+    with.call_wait = with.call_value = 0;
+    if (bf_watch_is_wait(call.command))
+        engine_add_host_wait(b, &call, &with);
+    if (call_rank(&with) < call_rank(e) ||
+        (call_rank(&with) == call_rank(e) && e->call_ns >= with.call_ns))
         return;
-    e->call = names[call.command];
-    e->call_waits = waits;
-    e->call_ns = lasted_ns;
-    e->thread = call.thread;
-    thread_write_name(call.thread, e->thread_name, sizeof(e->thread_name));
+    with.thread = call.thread;
+    thread_write_name(call.thread, with.thread_name, sizeof(with.thread_name));
+    *e = with;
 }
 
 static void engine_add(struct builder *b, const struct bf_standstill_engine *seen, uint32_t number)
@@ -560,9 +626,9 @@ bool bf_snapshot_take(struct bf_scheduler *scheduler, struct bf_names *names,
     }
     for (uint32_t i = 0; i < scheduler->engine_count && !b.failed; i++)
         engine_add(&b, &engines[i], i);
-    if (!b.failed)
-        engine_add_call(&b, &scheduler->watch->device_call,
-                        &graph->engines[scheduler->engine_count]);
+    for (const struct bf_watched_call *call = &scheduler->watch->device_call; call && !b.failed;
+         call = atomic_load(&call->next))
+        engine_add_call(&b, call, &graph->engines[scheduler->engine_count]);
     return !b.failed;
 }
 

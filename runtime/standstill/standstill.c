@@ -73,18 +73,37 @@ static bool standstill_lasts(const struct bf_standstill *s, uint64_t since_ns)
     return s->least_ns && s->now_ns - since_ns >= s->least_ns;
 }
 
-/* *active: a call is under way, or has been since the last look. */
+/* Is the thread in a wait that it has begun again, after a time-out? (HC-1) */
+static bool call_goes_on(const struct bf_call_seen *a, const struct bf_call_seen *b)
+{
+    return bf_watch_is_wait(a->command) && a->command == b->command && a->thread == b->thread &&
+           a->wait.handle == b->wait.handle && a->wait.value == b->wait.value &&
+           a->wait.turn == b->wait.turn;
+}
+
+/* *active: a call is under way, or has been since the last look. A wait for something that doesn't
+ * come is no reason to go on looking, once it has lasted long enough to be told. */
 static bool call_watch(struct bf_standstill *s, struct bf_watched_call *call, bool *active)
 {
     struct bf_call_seen seen;
     bool under_way = bf_watch_see_call(call, &seen);
     bool moved = seen.count != call->look.call.count;
-    *active = *active || under_way || moved;
-    if (!under_way || !call->look.seen || moved)
+    if (!under_way || !call->look.seen || (moved && !call_goes_on(&seen, &call->look.call)))
         call->look.since_ns = s->now_ns;
     call->look.seen = under_way;
     call->look.call = seen;
-    return under_way && standstill_lasts(s, call->look.since_ns);
+    bool lasts = under_way && standstill_lasts(s, call->look.since_ns);
+    *active = *active || moved || (under_way && !(lasts && bf_watch_is_wait(seen.command)));
+    return lasts;
+}
+
+/* Those of one engine, or of none. */
+static bool calls_watch(struct bf_standstill *s, struct bf_watched_call *call, bool *active)
+{
+    bool lasts = false;
+    for (; call; call = atomic_load(&call->next))
+        lasts = call_watch(s, call, active) || lasts;
+    return lasts;
 }
 
 static bool engine_watch(struct bf_standstill *s, uint32_t number, bool *active)
@@ -92,10 +111,7 @@ static bool engine_watch(struct bf_standstill *s, uint32_t number, bool *active)
     struct bf_engine *engine = &s->scheduler->engines[number];
     struct bf_standstill_engine *e = &s->engines[number];
     uint64_t completed = e->completed, accepted = atomic_load(&engine->base.accepted_epoch);
-    bool stands = false;
-    for (struct bf_watched_call *call = &s->watch->engines[number].call; call;
-         call = atomic_load(&call->next))
-        stands = call_watch(s, call, active) || stands;
+    bool stands = calls_watch(s, &s->watch->engines[number].call, active);
     if (accepted > completed &&
         bf_gpu_engine_completed_epoch(&engine->base, &completed) != VK_SUCCESS)
         completed = e->completed; /* a lost device is found by those who use it */
@@ -130,7 +146,7 @@ static void standstill_answer(struct bf_standstill *s)
     standstill_advance_clock(s);
     for (uint32_t i = 0; i < count; i++)
         engine_watch(s, i, &s->looked_at_active);
-    call_watch(s, &s->watch->device_call, &s->looked_at_active);
+    calls_watch(s, &s->watch->device_call, &s->looked_at_active);
     bf_live_answer(s->live, s->scheduler, &s->names, s->engines, s->now_ns, s->least_ns,
                    s->see_pool);
     bf_lock_release(&s->lock);
@@ -266,7 +282,7 @@ static bool standstill_look(struct bf_standstill *s)
     standstill_advance_clock(s);
     for (uint32_t i = 0; i < scheduler->engine_count; i++)
         stands = engine_watch(s, i, &active) || stands;
-    stands = call_watch(s, &s->watch->device_call, &active) || stands;
+    stands = calls_watch(s, &s->watch->device_call, &active) || stands;
     if (bf_scheduler_is_lost(scheduler))
         active = stands = false; /* it ends what waits */
     else
@@ -370,7 +386,7 @@ static uint32_t standstill_end(struct bf_standstill *s, enum occasion occasion)
     standstill_advance_clock(s);
     for (uint32_t i = 0; i < s->scheduler->engine_count; i++)
         engine_watch(s, i, &active);
-    call_watch(s, &s->watch->device_call, &active);
+    calls_watch(s, &s->watch->device_call, &active);
     return active && !bf_scheduler_is_lost(s->scheduler) ? standstill_report(s, occasion) : 0;
 }
 

@@ -174,10 +174,33 @@ static void put_thread(struct writer *w, const struct bf_graph_engine *e)
         put(w, " '%s'", e->thread_name);
 }
 
+/* "for semaphore 'frame' to reach 7 (has 3): nobody has submitted such a signal" */
+static void put_host_wait(struct writer *w, const struct bf_graph_engine *e)
+{
+    const struct bf_graph_object *object =
+        e->call_object == BF_GRAPH_NONE ? NULL : &w->graph->objects[e->call_object];
+    put(w, " for %s", object ? object->name : e->call_fence);
+    if (object)
+        put(w, " to reach %" PRIu64 " (has %" PRIu64 ")", e->call_value, object->value);
+    if (e->call_more)
+        put(w, " and %" PRIu32 " more", e->call_more);
+    if (object)
+        put_nobody(w, object);
+    else
+        put(w, ": no submission is left that would signal it, unless an image is being acquired");
+}
+
 static void put_call(struct writer *w, const struct bf_case *found)
 {
     const struct bf_graph_engine *e = &w->graph->engines[found->engine];
     put_thread(w, e);
+    if (e->call_missing || e->call_fence[0]) {
+        put(w, " has waited for ");
+        put_age(w, found->age_ns);
+        put(w, ", in %s,", e->call);
+        put_host_wait(w, e);
+        return;
+    }
     put(w, " has been in the driver for ");
     put_age(w, found->age_ns);
     put(w, ", in %s", e->call);

@@ -37,7 +37,8 @@ static void told_add(BfMessageSeverity severity, const char *text, void *context
 
 static bool is_slow(const char *line)
 {
-    return strncmp(line, "the GPU has been busy", 21) == 0 || strncmp(line, "thread ", 7) == 0;
+    return strncmp(line, "the GPU has been busy", 21) == 0 ||
+           fnmatch("thread * has been in the driver *", line, 0) == 0;
 }
 
 void told_begin(void)

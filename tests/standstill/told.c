@@ -317,6 +317,123 @@ TEST(test_stuck_presents)
     told_close(&w);
 }
 
+struct acquirer {
+    VkDevice device;
+    VkSwapchainKHR swapchain;
+    VkFence acquired;
+};
+
+static void *acquire(void *context)
+{
+    struct acquirer *a = context;
+    uint32_t image;
+    pthread_setname_np(pthread_self(), "renderer");
+    assert_success(vkAcquireNextImageKHR(a->device, a->swapchain, UINT64_MAX, VK_NULL_HANDLE,
+                                         a->acquired, &image));
+    return NULL;
+}
+
+/* An image that the window system doesn't give back: the last one, which is there once another one
+ * has been presented. */
+TOLD_TEST(test_stuck_acquire)
+{
+    struct screen s;
+    pthread_t thread;
+    uint32_t image;
+    screen_open(w, &s, NULL, 0);
+    VkFence fence = vulkan_fence(w->device, false);
+    for (uint32_t i = 0; i < s.image_count; i++) {
+        assert_success(vkAcquireNextImageKHR(w->device, s.swapchain, UINT64_MAX, VK_NULL_HANDLE,
+                                             fence, &image));
+        assert_success(vkWaitForFences(w->device, 1, &fence, VK_TRUE, UINT64_MAX));
+        assert_success(vkResetFences(w->device, 1, &fence));
+    }
+    struct acquirer a = {w->device, s.swapchain, fence};
+    assert_int_equal(pthread_create(&thread, NULL, acquire, &a), 0);
+    told_expect("thread * 'renderer' has been in the driver for ?.? s, in vkAcquireNextImageKHR");
+    assert_success(screen_present(w->queues[0][0], &s, image, VK_NULL_HANDLE));
+    pthread_join(thread, NULL);
+    assert_success(vkDeviceWaitIdle(w->device));
+    vkDestroyFence(w->device, fence, NULL);
+    screen_close(w, &s);
+}
+
+struct waiting {
+    VkDevice device;
+    VkFence fence; /* or */
+    VkSemaphore semaphore;
+    uint64_t value, timeout_ns;
+};
+
+static void *wait_on_host(void *context)
+{
+    struct waiting *h = context;
+    const VkSemaphoreWaitInfo info = {VK_TYPE(SEMAPHORE_WAIT_INFO), .semaphoreCount = 1,
+                                      .pSemaphores = &h->semaphore, .pValues = &h->value};
+    VkResult result;
+    pthread_setname_np(pthread_self(), "loader");
+    do
+        result = h->fence ? vkWaitForFences(h->device, 1, &h->fence, VK_TRUE, h->timeout_ns)
+                          : vkWaitSemaphores(h->device, &info, h->timeout_ns);
+    while (result == VK_TIMEOUT);
+    assert_success(result);
+    return NULL;
+}
+
+/* A thread that waits for what nobody has submitted is told of, though the GPU is busy with other
+ * work, and whether or not it looks up now and then (HC-1). Who waits for what is submitted waits
+ * for what that waits for. */
+TOLD_TEST(test_host_wait)
+{
+    VkSemaphore t = named_timeline(w, "frame"), u = named_timeline(w, "other");
+    pthread_t thread;
+    w->icd.hold_before_signals(true);
+    assert_success(vulkan_submit(w->queues[0][0], (struct vulkan_batch){0}));
+    for (uint64_t i = 1; i <= 2; i++) {
+        struct waiting h = {w->device, VK_NULL_HANDLE, t, 2 * i,
+                            i == 1 ? UINT64_MAX : UINT64_C(20000000)};
+        char wanted[200];
+        assert_int_equal(pthread_create(&thread, NULL, wait_on_host, &h), 0);
+        snprintf(wanted, sizeof(wanted),
+                 "thread * 'loader' has waited for ?.? s, in vkWaitSemaphores, for semaphore "
+                 "'frame' to reach %d (has %d): nobody has submitted such a signal; the host may "
+                 "still signal it",
+                 (int)(2 * i), (int)(2 * i - 2));
+        told_expect(wanted);
+        vulkan_signal(w->device, t, 2 * i);
+        pthread_join(thread, NULL);
+    }
+    assert_submitted(w->queues[0][1], .wait = u, .wait_value = 1, .signal = t, .signal_value = 5);
+    struct waiting h = {w->device, VK_NULL_HANDLE, t, 5, UINT64_MAX};
+    assert_int_equal(pthread_create(&thread, NULL, wait_on_host, &h), 0);
+    told_expect("packet 1 of 3D queue 0:1 waits for semaphore 'other' *");
+    assert_submitted(w->queues[0][2], .wait = u, .wait_value = 2); /* later than the thread */
+    told_expect("packet 1 of 3D queue 0:2 waits for semaphore 'other' *");
+    vulkan_signal(w->device, u, 2);
+    w->icd.hold_before_signals(false);
+    pthread_join(thread, NULL);
+    assert_success(vkDeviceWaitIdle(w->device));
+    vulkan_destroy(w->device, t, u);
+}
+
+/* A fence that no submission was given: told when nothing is left that could signal it; once it
+ * is, nobody wakes up for it. */
+TOLD_TEST(test_host_wait_for_fence)
+{
+    VkFence fence = vulkan_fence(w->device, false);
+    pthread_t thread;
+    struct waiting h = {w->device, .fence = fence, .timeout_ns = UINT64_MAX};
+    name(w, VK_OBJECT_TYPE_FENCE, (uint64_t)fence, "uploaded");
+    assert_int_equal(pthread_create(&thread, NULL, wait_on_host, &h), 0);
+    told_expect("thread * 'loader' has waited for ?.? s, in vkWaitForFences, for fence 'uploaded': "
+                "no submission is left that would signal it, unless an image is being acquired");
+    told_await_sleep(true);
+    assert_success(vkQueueSubmit2(w->queues[0][0], 0, NULL, fence));
+    pthread_join(thread, NULL);
+    assert_success(vkDeviceWaitIdle(w->device));
+    vkDestroyFence(w->device, fence, NULL);
+}
+
 /* What a VkQueue has accepted behind a wait for outside is no GPU's work that lasts: told is who is
  * to signal, once, and how many wait because of it. */
 TEST(test_outside)
