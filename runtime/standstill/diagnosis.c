@@ -101,7 +101,6 @@ static struct bf_case *search_add(struct search *s, enum bf_case_kind kind, uint
         .age_ns = age_ns,
         .engine = BF_GRAPH_NONE,
         .queue = BF_GRAPH_NONE,
-        .unless = BF_GRAPH_NONE,
     };
     return found;
 }

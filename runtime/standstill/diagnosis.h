@@ -9,8 +9,10 @@
  *  SS-2  A circle is certain only if nobody can end it: it stays, whatever the host may legally
  *        signal and whatever is signalled from outside. The host may signal a timeline to values
  *        below those of the signals on their way (VUID-VkSemaphoreSignalInfo-value-03259), and a
- *        BfFence to any. Where one signal of the host's ends it, that is the one which is named.
- *        (Found by trying it out; of more than BF_CASE_TRIED waits or signals nothing is claimed.)
+ *        BfFence to any. Where the host can end it, signals are named that do, and none that could
+ *        be left out: one, where one is enough. (Found by trying it out; of more than
+ *        BF_CASE_TRIED waits or signals nothing is claimed, of more than BF_CASE_SHORTENED not that
+ *        each is needed.)
  *  SS-3  A case's key changes when the answer does: other members, another packet, another wait.
  *
  * Proven by tests/standstill (diagnosis.c; random programs with a planted standstill).
@@ -32,8 +34,10 @@ enum bf_case_kind {
     BF_CASE_SUSPENDED, /* queues wait for one that the program has suspended */
 };
 
-#define BF_CASE_MEMBERS 8
-#define BF_CASE_TRIED   512
+#define BF_CASE_MEMBERS   8
+#define BF_CASE_UNLESS    4
+#define BF_CASE_TRIED     512
+#define BF_CASE_SHORTENED 64 /* waits; of more, signals may be named that could be left out */
 
 struct bf_case {
     enum bf_case_kind kind;
@@ -47,9 +51,10 @@ struct bf_case {
     struct {
         uint32_t queue, signal;
     } members[BF_CASE_MEMBERS];
-    bool certain;    /* SS-2 */
-    uint32_t unless; /* else: the wait that the host can satisfy to end it, or NONE */
-    bool alone;      /* that is enough */
+    bool certain; /* SS-2 */
+    /* Else: waits that the host can satisfy to end it; of many, the first few, and it does more. */
+    uint32_t unless[BF_CASE_UNLESS], unless_count;
+    bool does_more;
     bool outside;    /* only somebody outside can end it */
     uint32_t behind; /* other queues that wait because of it */
 };

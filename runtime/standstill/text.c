@@ -100,10 +100,17 @@ static void put_circle(struct writer *w, const struct bf_case *found)
 {
     const struct bf_graph *graph = w->graph;
     put(w, found->certain ? "a deadlock, which nothing can end," : "a circle");
-    if (found->unless != BF_GRAPH_NONE)
-        put(w, ", unless the host signals %s to %" PRIu64 "%s,",
-            graph->objects[graph->waits[found->unless].object].name,
-            graph->waits[found->unless].value, found->alone ? "" : " and does more");
+    for (uint32_t i = 0; i < found->unless_count; i++) {
+        const struct bf_graph_signal *wait = &graph->waits[found->unless[i]];
+        bool last = i + 1 == found->unless_count && !found->does_more;
+        put(w, "%s %s to %" PRIu64,
+            i == 0 ? ", unless the host signals"
+            : last ? " and"
+                   : ",",
+            graph->objects[wait->object].name, wait->value);
+    }
+    if (found->unless_count)
+        put(w, "%s,", found->does_more ? " and does more" : "");
     else if (found->outside)
         put(w, ", unless somebody outside of the device signals,");
     put(w, " for ");

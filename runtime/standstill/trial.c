@@ -8,10 +8,10 @@
 
 struct trial {
     const struct bf_graph *graph;
-    uint32_t *gone;   /* packets that each queue is rid of */
-    bool host;        /* the host signals whatever it may */
-    bool outside;     /* so does everybody outside */
-    uint32_t granted; /* a wait that the host satisfies, or NONE */
+    uint32_t *gone; /* packets that each queue is rid of */
+    bool host;      /* the host signals whatever it may */
+    bool outside;   /* so does everybody outside */
+    bool *granted;  /* of each wait: the host signals it, where it may */
 };
 
 /* May the host signal the object to the value? All signals of packets that haven't gone are on
@@ -36,9 +36,11 @@ static bool trial_satisfies(const struct trial *t, const struct bf_graph_signal 
     bool satisfied = counted, any = false;
     if ((t->host && host_may(t, wait)) || (t->outside && object->outside))
         return true;
-    if (t->granted != BF_GRAPH_NONE && graph->waits[t->granted].object == wait->object &&
-        graph->waits[t->granted].value >= wait->value)
-        return true;
+    for (uint32_t i = 0; i < graph->wait_count; i++) {
+        if (t->granted[i] && graph->waits[i].object == wait->object &&
+            graph->waits[i].value >= wait->value && host_may(t, &graph->waits[i]))
+            return true;
+    }
     for (uint32_t i = 0; i < graph->signal_count; i++) {
         const struct bf_graph_signal *signal = &graph->signals[i];
         bool made = signal->place < t->gone[signal->queue];
@@ -79,29 +81,67 @@ static bool trial_ends(struct trial *t, const struct bf_case *circle)
     return all;
 }
 
+/* Leaves out of the granted waits what can be left out: first of packets that aren't their queues'
+ * first ones, since something comes before these. */
+static void trial_shorten(struct trial *t, const struct bf_case *circle)
+{
+    const struct bf_graph *graph = t->graph;
+    for (int first = 0; first < 2; first++) {
+        for (uint32_t i = graph->wait_count; i-- > 0;) {
+            if (!t->granted[i] || (graph->waits[i].place == 0) != (first == 1))
+                continue;
+            t->granted[i] = false;
+            t->granted[i] = !trial_ends(t, circle);
+        }
+    }
+}
+
+/* Finds what the host is to signal: one signal that is enough, else several of which each is
+ * needed. Whatever it may signal, together, is enough. */
+static void trial_find_unless(struct trial *t, struct bf_case *circle)
+{
+    const struct bf_graph *graph = t->graph;
+    const uint32_t count = graph->wait_count;
+    bool one = false;
+    for (uint32_t i = 0; i < count && !one; i++) {
+        memset(t->granted, 0, count * sizeof(*t->granted));
+        t->granted[i] = true;
+        one = graph->waits[i].place == 0 && trial_ends(t, circle);
+    }
+    if (!one)
+        memset(t->granted, true, count * sizeof(*t->granted));
+    if (!one && count <= BF_CASE_SHORTENED)
+        trial_shorten(t, circle);
+    circle->does_more = !one && count > BF_CASE_SHORTENED;
+    memset(t->gone, 0, graph->queue_count * sizeof(*t->gone));
+    for (uint32_t i = 0; i < count; i++) {
+        if (!t->granted[i] ||
+            (circle->does_more && (graph->waits[i].place > 0 || !host_may(t, &graph->waits[i]))))
+            continue;
+        if (circle->unless_count < BF_CASE_UNLESS)
+            circle->unless[circle->unless_count++] = i;
+        else
+            circle->does_more = true;
+    }
+}
+
 void bf_trial_of_circle(const struct bf_graph *graph, struct bf_case *circle)
 {
-    struct trial t = {.graph = graph, .granted = BF_GRAPH_NONE};
+    struct trial t = {.graph = graph};
     if (graph->wait_count > BF_CASE_TRIED || graph->signal_count > BF_CASE_TRIED)
         return;
     t.gone = calloc(graph->queue_count, sizeof(*t.gone));
-    if (!t.gone)
-        return;
-    t.host = t.outside = true;
-    circle->certain = !trial_ends(&t, circle);
-    t.outside = false;
-    bool by_host = !circle->certain && trial_ends(&t, circle);
-    circle->outside = !circle->certain && !by_host;
-    t.host = false;
-    /* One signal that is enough, else one that is needed. */
-    for (uint32_t i = 0; i < graph->wait_count && by_host && !circle->alone; i++) {
-        memset(t.gone, 0, graph->queue_count * sizeof(*t.gone));
-        if (graph->waits[i].place > 0 || !host_may(&t, &graph->waits[i]))
-            continue;
-        t.granted = i;
-        circle->alone = trial_ends(&t, circle);
-        if (circle->alone || circle->unless == BF_GRAPH_NONE)
-            circle->unless = i;
+    t.granted = calloc(graph->wait_count, sizeof(*t.granted));
+    if (t.gone && t.granted) {
+        t.host = t.outside = true;
+        circle->certain = !trial_ends(&t, circle);
+        t.outside = false;
+        bool by_host = !circle->certain && trial_ends(&t, circle);
+        circle->outside = !circle->certain && !by_host;
+        t.host = false;
+        if (by_host)
+            trial_find_unless(&t, circle);
     }
     free(t.gone);
+    free(t.granted);
 }

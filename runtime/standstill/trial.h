@@ -5,7 +5,7 @@
 
 #include "standstill/diagnosis.h"
 
-/* Fills in certain, unless, alone and outside of a circle. Out of memory, or with more waits or
+/* Fills in certain, unless, does_more and outside of a circle. Out of memory, or with more waits or
  * signals than are tried, nothing is claimed. */
 void bf_trial_of_circle(const struct bf_graph *graph, struct bf_case *circle);
 

@@ -189,12 +189,20 @@ TEST(test_graphs)
         /* A second wait, of the same packet or of one before the signal, has to be satisfied, too:
          * then one signal is not enough, or another one is. */
         {"A: f<1 g<1 t=1 B: t<1 f=1 u=1 C: u<1 g=1",
-         "a circle, unless the host signals f to 1 and does more, for 2.0 s: " WAITS(
+         "a circle, unless the host signals f to 1 and g to 1, for 2.0 s: " WAITS(
              "A", "f",
              "1") ", which packet 2 of B would signal; " WAITS("B", "t",
                                                                "1") ", which "
                                                                     "packet 2 of A would signal; 1 "
                                                                     "more queue waits for it"},
+        /* A greater value of the same fence takes a smaller one along. */
+        {"A: f<1 f<2 g<1 t=1 B: t<1 f=3 u=1 C: u<1 g=1",
+         "a circle, unless the host signals f to 2 and g to 1, for 2.0 s: " WAITS(
+             "A", "f",
+             "1") ", which packet 2 of B would signal; " WAITS("B", "t",
+                                                               "1") ", which packet 2 of A would "
+                                                                    "signal; 1 more queue waits "
+                                                                    "for it"},
         {"A: s<1 f=1 B: f<1 s=1",
          "a circle, unless the host signals f to 1, for 2.0 s: " WAITS(
              "A", "s",
