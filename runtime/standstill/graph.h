@@ -50,15 +50,16 @@ struct bf_graph_queue {
     const void *key;
     uint32_t engine;
     enum bf_graph_state state;
-    uint64_t age_ns;         /* since its first packet became its first, or was appended */
-    uint64_t packet;         /* its number; of a wait of its own, of the packet before it */
-    bool waits;              /* the first packet is a wait: bfQueueWait */
-    bool windowed;           /* it is held by a priority window of its engine */
-    bool suspended;          /* the queue is (bfSuspendCommandQueue) */
-    bool on_gpu;             /* it is what an engine has accepted behind a wait for outside */
-    uint32_t packets, parts; /* that it has; of these, taken off others (PE-6) */
-    uint64_t numbered;       /* packets that it was given, since its creation */
-    uint32_t object;         /* what it waits for, first of all */
+    uint64_t age_ns;             /* since its first packet became its first, or was appended */
+    uint64_t packet;             /* its number; of a wait of its own, of the packet before it */
+    char content[BF_GRAPH_NAME]; /* its command buffers and labels, by names; "": it has none */
+    bool waits;                  /* the first packet is a wait: bfQueueWait */
+    bool windowed;               /* it is held by a priority window of its engine */
+    bool suspended;              /* the queue is (bfSuspendCommandQueue) */
+    bool on_gpu;                 /* it is what an engine has accepted behind a wait for outside */
+    uint32_t packets, parts;     /* that it has; of these, taken off others (PE-6) */
+    uint64_t numbered;           /* packets that it was given, since its creation */
+    uint32_t object;             /* what it waits for, first of all */
     uint64_t value;
 };
 

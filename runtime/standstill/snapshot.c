@@ -12,6 +12,7 @@
 #include "base/handle.h"
 #include "queue/command_queue.h"
 #include "scheduler/fence.h"
+#include "scheduler/label.h"
 #include "scheduler/pending.h"
 #include "scheduler/scheduler.h"
 #include "standstill/names.h"
@@ -214,6 +215,45 @@ static void packet_add(struct builder *b, const struct bf_packet *packet, uint32
     bf_lock_release(&pending->lock);
 }
 
+/* "command buffers 'shadows' (label 'sun') and 2 more, in 'frame > post'" */
+static void submission_write_content(struct builder *b, const struct bf_submission *s,
+                                     char text[BF_GRAPH_NAME])
+{
+    char name[80], label[80];
+    int n = 0;
+    text[0] = '\0';
+    if (s->buffer_count) {
+        bf_names_write(b->names, VK_OBJECT_TYPE_COMMAND_BUFFER, s->buffers[0], name, sizeof(name));
+        bf_names_write_label(b->names, s->buffers[0], label, sizeof(label));
+        if (!name[0])
+            snprintf(name, sizeof(name), " 0x%llx", (unsigned long long)s->buffers[0]);
+        n = snprintf(text, BF_GRAPH_NAME, "command buffer%s%s%.60s%s", name,
+                     label[0] ? " (label" : "", label, label[0] ? ")" : "");
+        if (s->buffer_count > 1 && n < BF_GRAPH_NAME)
+            n += snprintf(text + n, BF_GRAPH_NAME - (size_t)n, " and %u more", s->buffer_count - 1);
+    }
+    if (s->labels[0] && n < BF_GRAPH_NAME)
+        snprintf(text + n, BF_GRAPH_NAME - (size_t)n, "%slabel '%s'", n ? ", in " : "", s->labels);
+}
+
+/* Of a packet in its queue: what the program has named. */
+static void packet_write_content(struct builder *b, const struct bf_packet *packet,
+                                 char text[BF_GRAPH_NAME])
+{
+    struct bf_submission s = {0};
+    char name[80], label[80];
+    if (packet->buffer_count) {
+        uint64_t first = (uint64_t)(uintptr_t)packet->buffers[0];
+        bf_names_write(b->names, VK_OBJECT_TYPE_COMMAND_BUFFER, first, name, sizeof(name));
+        bf_names_write_label(b->names, first, label, sizeof(label));
+        s.buffers[0] = first;
+        s.buffer_count = name[0] || label[0] ? packet->buffer_count : 0;
+    }
+    if (packet->labels)
+        bf_label_write_path(packet->labels, s.labels, sizeof(s.labels));
+    submission_write_content(b, &s, text);
+}
+
 /* What the queue stands at: its first packet. */
 static void queue_add_wait(struct builder *b, struct bf_graph_queue *node, struct bf_queue *queue,
                            struct bf_packet *packet)
@@ -222,6 +262,7 @@ static void queue_add_wait(struct builder *b, struct bf_graph_queue *node, struc
     node->state = BF_GRAPH_GOING;
     node->packet = packet->number;
     node->waits = packet->kind == BF_PACKET_WAIT;
+    packet_write_content(b, packet, node->content);
     node->windowed = atomic_load(&queue->windowed);
     node->suspended = atomic_load(&queue->suspended) > 0;
     /* Whoever sets a blocked queue free clears this; and nobody blocks it, under the batch lock. */
@@ -373,6 +414,7 @@ static void engine_add_list(struct builder *b, struct bf_engine *engine,
     else
         snprintf(node.name, sizeof(node.name), "VkQueue %u:%u", engine->base.family,
                  engine->base.index);
+    packet_write_content(b, first, node.content);
     for (struct bf_packet *p = first; p; p = p->next)
         packet_add_on_gpu(b, p, node.packets++);
     b->failed = b->failed || node.object == BF_GRAPH_NONE;
@@ -416,27 +458,6 @@ static void thread_write_name(uint32_t thread, char *name, size_t size)
     close(file);
     name[length > 0 ? length : 0] = '\0';
     name[strcspn(name, "\n")] = '\0';
-}
-
-/* "command buffers 'shadows' (label 'sun') and 2 more, in 'frame > post'" */
-static void submission_write_content(struct builder *b, const struct bf_submission *s,
-                                     char text[BF_GRAPH_NAME])
-{
-    char name[80], label[80];
-    int n = 0;
-    text[0] = '\0';
-    if (s->buffer_count) {
-        bf_names_write(b->names, VK_OBJECT_TYPE_COMMAND_BUFFER, s->buffers[0], name, sizeof(name));
-        bf_names_write_label(b->names, s->buffers[0], label, sizeof(label));
-        if (!name[0])
-            snprintf(name, sizeof(name), " 0x%llx", (unsigned long long)s->buffers[0]);
-        n = snprintf(text, BF_GRAPH_NAME, "command buffer%s%s%.60s%s", name,
-                     label[0] ? " (label" : "", label, label[0] ? ")" : "");
-        if (s->buffer_count > 1 && n < BF_GRAPH_NAME)
-            n += snprintf(text + n, BF_GRAPH_NAME - (size_t)n, " and %u more", s->buffer_count - 1);
-    }
-    if (s->labels[0] && n < BF_GRAPH_NAME)
-        snprintf(text + n, BF_GRAPH_NAME - (size_t)n, "%slabel '%s'", n ? ", in " : "", s->labels);
 }
 
 static bool engine_has_list(const struct bf_graph *graph, uint32_t engine)

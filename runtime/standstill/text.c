@@ -29,6 +29,12 @@ static void put_age(struct writer *w, uint64_t ns)
     put(w, "%.1f s", (double)(ns / 100000000u) / 10);
 }
 
+static void put_content(struct writer *w, const struct bf_graph_queue *queue)
+{
+    if (queue->content[0])
+        put(w, ", with %s,", queue->content);
+}
+
 static void put_packet(struct writer *w, const struct bf_graph_queue *queue)
 {
     if (queue->on_gpu && !queue->packet)
@@ -39,6 +45,7 @@ static void put_packet(struct writer *w, const struct bf_graph_queue *queue)
         put(w, "%s, behind its packet %" PRIu64 ",", queue->name, queue->packet);
     else
         put(w, "%s", queue->name);
+    put_content(w, queue);
 }
 
 static void put_wanted(struct writer *w, const struct bf_graph_queue *queue)
@@ -277,6 +284,7 @@ void bf_wait_write(const struct bf_graph *graph, uint32_t index, char text[BF_CA
         put(&w, "after packet %" PRIu64 " it", queue->packet);
     else
         put(&w, "it");
+    put_content(&w, queue);
     if (queue->state == BF_GRAPH_HELD)
         put_wanted(&w, queue);
     else

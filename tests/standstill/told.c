@@ -78,6 +78,24 @@ TOLD_TEST(test_missing_signal)
     vulkan_destroy(w->device, t, u);
 }
 
+/* A packet that is held is told with its command buffer, if the program has named it. */
+TOLD_TEST(test_missing_signal_by_names)
+{
+    VkSemaphore t = named_timeline(w, "frame");
+    VkCommandBuffer commands = device_store(w, 0, 0, 7);
+    name(w, VK_OBJECT_TYPE_COMMAND_BUFFER, (uint64_t)(uintptr_t)commands, "shadows");
+    vkQueueBeginDebugUtilsLabelEXT(
+        w->queues[0][1],
+        &(VkDebugUtilsLabelEXT){VK_TYPE(DEBUG_UTILS_LABEL_EXT), .pLabelName = "night"});
+    assert_submitted(w->queues[0][1], .commands = commands, .wait = t, .wait_value = 7);
+    vkQueueEndDebugUtilsLabelEXT(w->queues[0][1]);
+    told_expect("packet 1 of 3D queue 0:1, with command buffer 'shadows', in label 'night', waits "
+                "for semaphore 'frame' to reach 7 (has 0) for ?.? s: nobody has *");
+    vulkan_signal(w->device, t, 7);
+    assert_success(vkDeviceWaitIdle(w->device));
+    vkDestroySemaphore(w->device, t, NULL);
+}
+
 /* Two queues that wait for each other: the host may end it only below what is on its way. */
 static void circle(struct device *w, uint64_t signalled, const char *wanted)
 {
