@@ -123,6 +123,8 @@ static struct bf_case *search_add_queue(struct search *s, enum bf_case_kind kind
         found->queue = queue;
         found->key = key_add_queue(s->graph, found->key, queue);
         found->behind = search_count_behind(s, queue);
+        if (s->graph->queues[queue].state == BF_GRAPH_HELD)
+            found->value = s->graph->objects[s->graph->queues[queue].object].value;
     }
     return found;
 }
@@ -257,6 +259,8 @@ static void search_engines(struct search *s)
             found->engine = i;
             found->key = key_add(key_add(found->key, i), e->thread);
             found->key = key_add(key_add(found->key, e->call_wait), e->call_value);
+            if (e->call_missing)
+                found->value = graph->objects[e->call_object].value;
         }
     }
 }

@@ -34,6 +34,13 @@
 /* So much later, it is worth a word in the trace. */
 #define STOPPED_NS UINT64_C(200000000)
 
+struct reported {
+    uint64_t key;
+    uint64_t told;     /* the value that was reported */
+    uint64_t value;    /* at the last look */
+    uint64_t since_ns; /* since when it has been so */
+};
+
 struct bf_standstill {
     struct bf_scheduler *scheduler;
     struct bf_device_watch *watch;
@@ -53,7 +60,7 @@ struct bf_standstill {
     uint64_t looked_ns;  /* CLOCK_MONOTONIC */
     uint64_t now_ns;     /* its own clock (SS-6), from 1 */
     uint32_t reported_count;
-    uint64_t reported[CASES]; /* keys of the cases that last, and have been reported */
+    struct reported reported[CASES]; /* cases that last, and have been reported */
     struct bf_standstill_engine engines[];
 };
 
@@ -129,13 +136,14 @@ static bool engine_watch(struct bf_standstill *s, uint32_t number, bool *active)
     return bf_snapshot_watch(engine, s->now_ns, before, active) || stands;
 }
 
-static bool standstill_knows(const struct bf_standstill *s, uint64_t key)
+/* NULL: it hasn't been reported, or didn't last. */
+static const struct reported *standstill_known(const struct bf_standstill *s, uint64_t key)
 {
     for (uint32_t i = 0; i < s->reported_count; i++) {
-        if (s->reported[i] == key)
-            return true;
+        if (s->reported[i].key == key)
+            return &s->reported[i];
     }
-    return false;
+    return NULL;
 }
 
 /* Somebody looks at the live page. */
@@ -221,12 +229,13 @@ enum occasion {
     OCCASION_EXIT,   /* so does the process end */
 };
 
+/* 'now': what will be known of it from here on, if it has been reported. */
 static bool case_is_due(const struct bf_standstill *s, const struct bf_case *found,
-                        enum occasion occasion)
+                        enum occasion occasion, const struct reported *now)
 {
     bool waits = found->kind == BF_CASE_CIRCLE || found->kind == BF_CASE_MISSING;
-    if (occasion <= OCCASION_HANG && standstill_knows(s, found->key))
-        return false;
+    if (occasion <= OCCASION_HANG && standstill_known(s, found->key))
+        return now->told != now->value && standstill_lasts(s, now->since_ns);
     return occasion == OCCASION_LOOK || waits || found->age_ns >= ENDING_NS;
 }
 
@@ -245,7 +254,7 @@ static uint32_t standstill_report(struct bf_standstill *s, enum occasion occasio
 {
     struct bf_graph graph;
     struct bf_case cases[CASES];
-    uint64_t keys[CASES];
+    struct reported now[CASES];
     uint32_t lines = 0, kept = 0;
     if (!bf_snapshot_take(s->scheduler, &s->names, s->engines, s->now_ns, &graph)) {
         bf_snapshot_free(&graph); /* the next look may find out */
@@ -254,11 +263,17 @@ static uint32_t standstill_report(struct bf_standstill *s, enum occasion occasio
     size_t count = bf_diagnose(&graph, occasion == OCCASION_LOOK ? s->least_ns : 0, cases, CASES);
     for (size_t i = 0; i < count; i++) {
         char text[BF_CASE_TEXT];
-        bool due = case_is_due(s, &cases[i], occasion) && case_stands(s, &graph, &cases[i]);
-        if (due || standstill_knows(s, cases[i].key))
-            keys[kept++] = cases[i].key;
+        const struct reported *known = standstill_known(s, cases[i].key);
+        struct reported *r = &now[kept];
+        *r = known ? *known : (struct reported){.key = cases[i].key};
+        if (!known || r->value != cases[i].value)
+            r->since_ns = s->now_ns;
+        r->value = cases[i].value;
+        bool due = case_is_due(s, &cases[i], occasion, r) && case_stands(s, &graph, &cases[i]);
+        kept += due || known;
         if (!due)
             continue;
+        r->told = r->value;
         lines++;
         bf_case_write(&graph, &cases[i], text);
         bf_trace_standstill(s->scheduler->gpu.trace, text);
@@ -267,7 +282,7 @@ static uint32_t standstill_report(struct bf_standstill *s, enum occasion occasio
         else
             bf_message(BF_MESSAGE_WARNING, "%s", text);
     }
-    memcpy(s->reported, keys, kept * sizeof(*keys));
+    memcpy(s->reported, now, kept * sizeof(*now));
     s->reported_count = kept;
     bf_snapshot_free(&graph);
     return lines;

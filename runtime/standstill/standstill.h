@@ -14,7 +14,8 @@
  *        took. A trace says for how long at least that was, if it was long.
  *        Who looks at the live page (standstill/live.h) wakes it, too, and is answered at once.
  *  SS-7  A standstill is reported within a period after the set time, once; and again when the
- *        answer has changed.
+ *        answer has changed: also when the value that is waited for has, and has stayed for the set
+ *        time.
  *
  * Proven by tests/standstill.
  */

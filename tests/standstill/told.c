@@ -96,6 +96,19 @@ TOLD_TEST(test_missing_signal_by_names)
     vkDestroySemaphore(w->device, t, NULL);
 }
 
+/* A signal that isn't enough is another answer. */
+TOLD_TEST(test_missing_signal_that_moves)
+{
+    VkSemaphore t = named_timeline(w, "frame");
+    assert_submitted(w->queues[0][1], .wait = t, .wait_value = 7);
+    told_expect("packet 1 of 3D queue 0:1 waits for semaphore 'frame' to reach 7 (has 0) *");
+    vulkan_signal(w->device, t, 3);
+    told_expect("packet 1 of 3D queue 0:1 waits for semaphore 'frame' to reach 7 (has 3) *");
+    vulkan_signal(w->device, t, 7);
+    assert_success(vkDeviceWaitIdle(w->device));
+    vkDestroySemaphore(w->device, t, NULL);
+}
+
 /* Two queues that wait for each other: the host may end it only below what is on its way. */
 static void circle(struct device *w, uint64_t signalled, const char *wanted)
 {
