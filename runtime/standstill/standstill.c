@@ -56,7 +56,8 @@ struct bf_standstill {
     bool looked_at_active; /* seen since the last look, for a reader of the live page */
     _Atomic bool stopped;  /* the process was, since the clock was advanced */
 
-    struct bf_lock lock; /* over a look, and over the rest of this */
+    struct bf_lock lock; /* over a look, and over what follows */
+    bool rests;          /* the thread does, or has been woken from it and hasn't looked yet */
     uint64_t looked_ns;  /* CLOCK_MONOTONIC */
     uint64_t now_ns;     /* its own clock (SS-6), from 1 */
     uint32_t reported_count;
@@ -67,9 +68,10 @@ struct bf_standstill {
 static void standstill_advance_clock(struct bf_standstill *s)
 {
     uint64_t now = bf_now_ns(), passed = now - s->looked_ns;
+    bool looks = !s->rests; /* once a period, unless the process is stopped */
     if (!atomic_exchange(&s->stopped, false)) /* since when, and for how long, isn't known */
-        s->now_ns += passed > s->period_ns + LATE_NS ? s->period_ns : passed;
-    if (passed > s->period_ns + STOPPED_NS)
+        s->now_ns += looks && passed > s->period_ns + LATE_NS ? s->period_ns : passed;
+    if (looks && passed > s->period_ns + STOPPED_NS)
         bf_trace_stopped(s->scheduler->gpu.trace, passed - s->period_ns);
     s->looked_ns = now;
 }
@@ -316,6 +318,14 @@ static bool standstill_look(struct bf_standstill *s)
     return active;
 }
 
+static void standstill_rest(struct bf_standstill *s, bool rests)
+{
+    bf_lock_acquire(&s->lock);
+    standstill_advance_clock(s);
+    s->rests = rests;
+    bf_lock_release(&s->lock);
+}
+
 static void standstill_run(void *argument)
 {
     struct bf_standstill *s = argument;
@@ -325,12 +335,10 @@ static void standstill_run(void *argument)
         bf_interrupt_check();
         if (!standstill_look(s) && bf_watch_rest(watch)) {
             if (!standstill_look(s)) {
+                standstill_rest(s, true);
                 standstill_sleep(s, rung, NULL);
                 atomic_store(&watch->resting, 0);
-                bf_lock_acquire(&s->lock);
-                s->looked_ns = bf_now_ns(); /* a rest is no standstill */
-                atomic_store(&s->stopped, false);
-                bf_lock_release(&s->lock);
+                standstill_rest(s, false);
                 continue;
             }
             atomic_store(&watch->resting, 0);
@@ -396,8 +404,6 @@ void bf_standstill_destroy(struct bf_standstill *s)
 static uint32_t standstill_end(struct bf_standstill *s, enum occasion occasion)
 {
     bool active = false;
-    if (atomic_load(&s->watch->resting))
-        s->looked_ns = bf_now_ns(); /* a rest is no standstill, and no stop */
     standstill_advance_clock(s);
     for (uint32_t i = 0; i < s->scheduler->engine_count; i++)
         engine_watch(s, i, &active);

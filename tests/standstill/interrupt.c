@@ -13,6 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <belfry/belfry.h>
+
+#include "standstill/lines.h"
+
 static void handler(int number)
 {
     _exit(number);
@@ -28,6 +32,61 @@ static void stderr_fill(void)
     fcntl(STDERR_FILENO, F_SETFL, flags);
 }
 
+static void say(const char *word)
+{
+    printf("%s\n", word);
+    fflush(stdout);
+}
+
+/* Where the watchdog's sleep is seen. */
+static bool sees_sleep(void)
+{
+    FILE *file = fopen("/proc/self/syscall", "r");
+    bool seen = file && fgetc(file) != EOF;
+    if (file)
+        fclose(file);
+    return seen;
+}
+
+/* All is over, and so well known that the watchdog rests. 'end': what the program does then. */
+static int run_resting(const char *end)
+{
+    static const uint32_t one[] = {1, WORLD_END};
+    struct device w;
+    sigset_t go_on;
+    int number;
+    sigemptyset(&go_on);
+    sigaddset(&go_on, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &go_on, NULL);
+    if (!sees_sleep()) {
+        say("skip");
+        return 77;
+    }
+    world_open(&w, "SHAPE=q1 QUIET=1", one);
+    VkSemaphore t = vulkan_timeline(w.device, 0);
+    assert_success(vulkan_submit(w.queues[0][0], (struct vulkan_batch){0}));
+    assert_success(vkQueueWaitIdle(w.queues[0][0]));
+    told_await_sleep(true);
+    say("ready");
+    sigwait(&go_on, &number);
+    if (strcmp(end, "begins") == 0)
+        assert_submitted(w.queues[0][0], .wait = t, .wait_value = 3);
+    return 5;
+}
+
+/* The watchdog has told of work of the GPU's, which is over before it looks again. */
+static void work_be_over(struct device *w, VkSemaphore t)
+{
+    told_begin();
+    w->icd.hold_before_signals(true);
+    assert_submitted(w->queues[0][0], .commands = device_store(w, 0, 0, 1), .signal = t,
+                     .signal_value = 1);
+    told_expect("the GPU has been busy with *");
+    assert_success(bfSetMessageCallback(NULL, NULL));
+    w->icd.hold_before_signals(false);
+    vulkan_wait(w->device, t, 1);
+}
+
 /* The program: has a packet held, says so, and does what it was started for. */
 static int run_program(const char *how)
 {
@@ -40,6 +99,16 @@ static int run_program(const char *how)
         sigprocmask(SIG_SETMASK, &all, NULL);
     world_open(&w, "SHAPE=q1 QUIET=1", one);
     VkSemaphore t = vulkan_timeline(w.device, 0);
+    if (strcmp(how, "over") == 0) {
+        work_be_over(&w, t);
+        return 5;
+    }
+    if (strcmp(how, "over, and on") == 0) {
+        work_be_over(&w, t);
+        say("ready");
+        for (;;)
+            pause();
+    }
     assert_success(vulkan_submit(w.queues[0][0], (struct vulkan_batch){0}));
     assert_success(vkQueueWaitIdle(w.queues[0][0]));
     if (strcmp(how, "done") == 0) { /* all is over, and known to be, but for the device */
@@ -65,8 +134,7 @@ static int run_program(const char *how)
         stderr_fill();
     if (strcmp(how, "exit") == 0 || strcmp(how, "destroy") == 0)
         return 5;
-    printf("ready\n");
-    fflush(stdout);
+    say("ready");
     if (strcmp(how, "once") == 0) { /* a call that the signal interrupts, in this thread */
         sigsuspend(&none);
         _exit(6);
@@ -93,7 +161,8 @@ static char *run(const char *how, int number, int *status)
             close(out[i]);
             close(err[i]);
         }
-        setenv("VK_BELFRY_MULTI_ENGINE_WATCHDOG", "60000", 1); /* it is told at the end alone */
+        /* It is told at the end alone, and what is over then, long before the next look. */
+        setenv("VK_BELFRY_MULTI_ENGINE_WATCHDOG", strncmp(how, "over", 4) ? "60000" : "500", 1);
         execl("/proc/self/exe", "belfry-standstill-interrupt", "run", how, NULL);
         _exit(127);
     }
@@ -150,6 +219,18 @@ TEST(test_ends)
     }
 }
 
+/* What is over by then is none of what is told, whatever the watchdog has seen before. */
+TEST(test_over)
+{
+    for (int i = 0; i < 2; i++) {
+        int status;
+        const char *text = i ? run("over, and on", SIGINT, &status) : run("over", 0, &status);
+        assert_null(strstr(text, "standstill"));
+        assert_int_equal(i ? WIFSIGNALED(status) : WIFEXITED(status), 1);
+        assert_int_equal(i ? WTERMSIG(status) : WEXITSTATUS(status), i ? SIGINT : 5);
+    }
+}
+
 /* IT-2: who comes back from a call that the signal has interrupted doesn't go on. */
 TEST(test_interrupted_call)
 {
@@ -172,6 +253,8 @@ TEST(test_second_signal)
 
 static int main_of(int argc, char **argv)
 {
+    if (argc > 3)
+        return run_resting(argv[3]);
     return argc > 2 ? run_program(argv[2]) : test_run(argc > 1 ? argv[1] : NULL);
 }
 
