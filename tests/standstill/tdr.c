@@ -3,7 +3,7 @@
  * doesn't end loses the device after the time that is set, and frees whoever waits, though the
  * driver knows of nothing; what isn't a command queue's, or was exempted, or ends in time, does
  * nothing. */
-#include "support/fixture.h"
+#include "support/traced.h"
 
 #include <ctype.h>
 #include <pthread.h>
@@ -361,6 +361,41 @@ TEST_AROUND(last_log_entries_are_told, struct fixture, f, open_gpu, close_gpu, D
     reset(f);
     f->icd.quiesce();
     bfDestroyFenceLogReader(reader);
+}
+
+/* Also where the watchdog is off: the line with the packet, its queue and its command buffers, and
+ * the log's; the first stands in the trace, too, with that of the hang. */
+TEST(what_hangs_is_told_by_names_without_a_watchdog)
+{
+    struct fixture f;
+    struct traced t;
+    char settings[200];
+    traced_prepare(&t);
+    snprintf(settings, sizeof(settings),
+             DELAY "100 " SETTING "TDR_LIMIT_COUNT=63 " SETTING "WATCHDOG=0 " SETTING "TRACE=%s",
+             t.path);
+    open_gpu(&f, settings);
+    BfCommandQueue queue = make_queue_with(&f, 0);
+    BfFence fence = make_fence(&f, 0);
+    assert_success(bfSetObjectName(BF_OBJECT_TYPE_FENCE, fence, "copied"));
+    assert_success(bfSetObjectName(BF_OBJECT_TYPE_COMMAND_QUEUE, queue, "upload"));
+    queue_signal(queue, fence, 1);
+    execute(queue, write_word(&f, queue, 0, 1));
+    await_idle(queue);
+    stall_begin(&f, queue);
+    assert_int_equal(bfQueueWaitIdle(queue), VK_ERROR_DEVICE_LOST);
+    expect("it signalled 1 of fence 'copied'");
+    const char *line = told_line("standstill: the GPU has been busy with packet ");
+    assert_non_null(line);
+    assert_non_null(strstr(line, "'upload' for "));
+    assert_non_null(strstr(line, " s: command buffer "));
+    assert_non_null(told_line(" of its queue, 1 command buffers: hangs"));
+    reset(&f);
+    f.icd.quiesce();
+    close_gpu(&f);
+    assert_true(traced_has(&t, " hangs: it hasn't finished a command queue's submission"));
+    assert_true(traced_has(&t, "the GPU has been busy with packet "));
+    traced_remove(&t);
 }
 
 /* The clock doesn't run for what the first queue has, though it is there first, and its engine is

@@ -4,12 +4,17 @@
 
 #include <unistd.h>
 
-void traced_open(struct traced *t, struct fixture *f)
+void traced_prepare(struct traced *t)
 {
-    char setting[96];
     snprintf(t->folder, sizeof(t->folder), "/tmp/belfry-traced-XXXXXX");
     assert_non_null(mkdtemp(t->folder));
     snprintf(t->path, sizeof(t->path), "%s/trace", t->folder);
+}
+
+void traced_open(struct traced *t, struct fixture *f)
+{
+    char setting[96];
+    traced_prepare(t);
     snprintf(setting, sizeof(setting), "VK_BELFRY_MULTI_ENGINE_TRACE=%s", t->path);
     fixture_open(f, SETTINGS(setting));
 }

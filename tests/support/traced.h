@@ -9,6 +9,8 @@ struct traced {
     char folder[32], path[48];
 };
 
+/* Where the trace is to be, for a fixture that isn't plain. */
+void traced_prepare(struct traced *t);
 /* The fixture is the plain one. traced_remove removes the trace, which has to be there. */
 void traced_open(struct traced *t, struct fixture *f);
 bool traced_has(const struct traced *t, const char *text);
