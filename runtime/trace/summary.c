@@ -120,7 +120,7 @@ static bool queue_is_open(const struct bf_summary_queue *q)
     return q->held_now || (q->timed && q->handed_over > q->timed + q->empty);
 }
 
-/* From the first event on: to now, while something is held or under way, else to the last. */
+/* T-11: from the first event on: to now, while something is held or under way, else to the last. */
 static uint64_t span_ns(const struct bf_summary *s, uint64_t now_ns)
 {
     bool open = false;
@@ -166,7 +166,7 @@ static void print_head(const struct bf_summary *s, const struct bf_summary_head 
         fprintf(out, "  %" PRIu64 " entries of fence logs overwritten unread\n", s->lost_entries);
 }
 
-static void print_engines(const struct bf_summary *s, int width, FILE *out)
+static void print_engines(const struct bf_summary *s, uint64_t now, int width, FILE *out)
 {
     char a[BF_CELL];
     char b[BF_CELL];
@@ -191,7 +191,7 @@ static void print_engines(const struct bf_summary *s, int width, FILE *out)
         fprintf(out, "  %-*s  %6" PRIu32 "  %11" PRIu64 "  %6" PRIu64 "  %*s  %7s\n",
                 bf_cell_padded(s->engines[e].name, width), s->engines[e].name, queues, handed_over,
                 timed, bf_cell_padded(time, 10), time,
-                known ? bf_cell_percent(b, busy, s->last_ns - s->first_ns) : "-");
+                known ? bf_cell_percent(b, busy, span_ns(s, now)) : "-");
     }
 }
 
@@ -286,7 +286,7 @@ void bf_summary_print(struct bf_summary *s, const struct bf_summary_head *head, 
         queue_width = bf_cell_width(s->queues[q].name, queue_width);
     print_head(s, head, out);
     if (s->engine_count)
-        print_engines(s, engine_width, out);
+        print_engines(s, head->now_ns, engine_width, out);
     if (s->queue_count)
         print_queues(s, head->now_ns, engine_width, queue_width, out);
     print_rest(s, head->now_ns, out);

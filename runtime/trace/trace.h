@@ -27,6 +27,8 @@
  * T-9  A packet or fence operation that there is no lane for is an instant, and isn't lost.
  * T-10 Where the program has closed the descriptor of the file, and a file of its own has got that
  *      number, nothing is written there: the trace ends.
+ * T-11 The summary's span begins with the first event. While something is held or, as far as that
+ *      is known, under way, it lasts until the summary is printed, else until the last event.
  *
  * Tracks, from the outside in: the process; its engines, each with counters; their queues. Each
  * queue has a 'software queue' (a slice from queued to handed over, and inside it 'held' slices

@@ -128,11 +128,15 @@ static int run_program(const char *how)
         waitpid(child, NULL, 0);
     if (child == 0) /* which the signal ends at once, and nothing is told */
         raise(SIGINT);
-    if (strcmp(how, "destroy") == 0)
+    if (strcmp(how, "exit") == 0 || strcmp(how, "destroy") == 0) /* it stands still for a while */
+        nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+    if (strcmp(how, "destroy") == 0) {
         vkDestroyDevice(w.device, NULL);
+        return 5;
+    }
     if (strcmp(how, "twice") == 0)
         stderr_fill();
-    if (strcmp(how, "exit") == 0 || strcmp(how, "destroy") == 0)
+    if (strcmp(how, "exit") == 0)
         return 5;
     say("ready");
     if (strcmp(how, "once") == 0) { /* a call that the signal interrupts, in this thread */

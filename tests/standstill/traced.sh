@@ -13,7 +13,7 @@ says() { grep -qF -- "$2" "$1" || { echo "[  FAILED  ] no '$2' in $1:"; cat "$1"
 export VK_BELFRY_MULTI_ENGINE_SUMMARY=true VK_BELFRY_MULTI_ENGINE_WATCHDOG=60000
 mkfifo out
 for end in TERM KILL exit destroy; do
-    # It stands still for at least as long as 'sleep' takes between the two.
+    # It stands still for at least as long as 'sleep' takes between the two, or by itself.
     [ $end != KILL ] || export VK_BELFRY_MULTI_ENGINE_WATCHDOG=100
     VK_BELFRY_MULTI_ENGINE_TRACE=$folder/$end "$program" run $end >out 2>err &
     while read -r line; do
@@ -37,10 +37,11 @@ for end in TERM KILL exit destroy; do
         continue
     fi
     says json '"ended": true'; says err '2 submissions'; says err 'held: 1 submissions, '
+    grep -qE '^  ([2-9][0-9]{2}\.[0-9]+ ms|[0-9.]+ s), 2 submissions' err || says err 'a span of 200 ms'
+    grep -qE 'held: 1 submissions, ([2-9][0-9]{2}\.[0-9]+ ms|[0-9.]+ s) in all' err || says err '200 ms held'
     [ $end = TERM ] || continue
     says TERM.svg '= 3, no end'
     grep -qE '"lasted_ns": (2[0-9]{8}|[3-9][0-9]{8}|[0-9]{10,}),' json || says json 'a wait of 200 ms'
-    grep -qE 'held: 1 submissions, ([2-9][0-9]{2}\.[0-9]+ ms|[0-9.]+ s) in all' err || says err '200 ms held'
 done
 # What is over has an end, though the program destroys nothing, with a watchdog or without.
 for watchdog in 60000 0; do

@@ -3,6 +3,7 @@
 #include "support/test.h"
 
 #include "trace/overlap.h"
+#include "trace/summary.h"
 #include "trace/trace.h"
 
 /* Engine of each queue in these tests. */
@@ -217,4 +218,46 @@ TEST(untimed)
     line_has(text, "held: none", "");
     free(text);
     bf_trace_destroy(trace);
+}
+
+/* Of a run that began at 1000 ms, was busy for a second, and had its last event at 3000 ms, the
+ * summary is printed at 9000 ms, with those figures of its queue. */
+static void span_is(const struct bf_summary_queue *figures, const char *span, const char *of_time)
+{
+    struct bf_summary *s = calloc(1, sizeof(*s));
+    const struct bf_trace_packet packet = {.queue = 0, .handed_over_ns = UINT64_C(1000) * MS};
+    const struct bf_summary_head head = {
+        .program = "p", .device = "d", .name = "", .driver = "", .now_ns = UINT64_C(9000) * MS};
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_true(s && bf_summary_add_engine(s, "graphics"));
+    assert_true(bf_summary_add_queue(s, 0, "direct", false));
+    s->queues[0].handed_over = figures->handed_over;
+    s->queues[0].empty = figures->empty;
+    s->queues[0].held_now = figures->held_now;
+    bf_summary_extend(s, UINT64_C(1000) * MS);
+    if (figures->timed)
+        bf_summary_executed(s, &packet, UINT64_C(1000) * MS, UINT64_C(2000) * MS);
+    bf_summary_extend(s, UINT64_C(3000) * MS);
+    bf_summary_print(s, &head, out);
+    fclose(out);
+    line_has(text, span, " 0 submissions");
+    line_has(text, "graphics", of_time);
+    free(text);
+    bf_summary_finish(s);
+    free(s);
+}
+
+/* T-11 */
+TEST(span)
+{
+    span_is(&(struct bf_summary_queue){.handed_over = 1, .timed = 1}, "2.00 s,", " 50.0 %");
+    span_is(&(struct bf_summary_queue){.handed_over = 1, .timed = 1, .held_now = 1}, "8.00 s,",
+            " 12.5 %"); /* held */
+    span_is(&(struct bf_summary_queue){.handed_over = 2, .timed = 1}, "8.00 s,",
+            " 12.5 %"); /* under way */
+    span_is(&(struct bf_summary_queue){.handed_over = 2, .timed = 1, .empty = 1}, "2.00 s,",
+            " 50.0 %");
+    span_is(&(struct bf_summary_queue){.handed_over = 1}, "2.00 s,", " -"); /* nobody knows */
 }
