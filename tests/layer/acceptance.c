@@ -329,14 +329,13 @@ DEVICE_TEST(test_who_waits_for_idleness_ends_nothing, "SHAPE=q1", three)
     uint64_t number;
     const BfCommandQueueCreateInfo info = {.sType = BF_STRUCTURE_TYPE_COMMAND_QUEUE_CREATE_INFO};
     struct call c = {.w = w, .queue = w->queues[0][0]};
-    static const VkBaseInStructure stranger = {.sType = (VkStructureType)1000999001};
     const VkCommandBufferSubmitInfo commands = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
         .commandBuffer = device_store(w, 0, 0, 1),
     };
     const VkSubmitInfo2 unknown = {
         .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
-        .pNext = &stranger,
+        .pNext = STRANGER,
         .commandBufferInfoCount = 1,
         .pCommandBufferInfos = &commands,
     };
@@ -564,7 +563,6 @@ struct rests {
 
 static VkResult rests_make(struct rests *r)
 {
-    static const VkBaseInStructure stranger = {.sType = (VkStructureType)1000999001};
     struct device *w = r->call.w;
     const VkSemaphoreSubmitInfo wait = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = r->timeline,
                                         .value = 3};
@@ -593,7 +591,7 @@ static VkResult rests_make(struct rests *r)
         return vkQueueBindSparse(r->call.queue, 0, NULL, r->exported_fence);
     case UNKNOWN:
         return vkQueueSubmit2(r->call.queue, 1,
-                              &(VkSubmitInfo2){VK_TYPE(SUBMIT_INFO_2), .pNext = &stranger,
+                              &(VkSubmitInfo2){VK_TYPE(SUBMIT_INFO_2), .pNext = STRANGER,
                                                .waitSemaphoreInfoCount = 1,
                                                .pWaitSemaphoreInfos = &wait},
                               VK_NULL_HANDLE);

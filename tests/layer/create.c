@@ -244,7 +244,7 @@ struct unknown {
     const void *pNext;
     uint64_t secrets[5];
 };
-static const struct unknown unknown = {.sType = (VkStructureType)1000999001, .secrets = {1, 2, 3}};
+static const struct unknown unknown = {.sType = UNKNOWN_TYPE, .secrets = {1, 2, 3}};
 
 /* Of Vulkan 1.1, but nobody below has them. */
 static bool lacks_external_semaphores(const char *name)

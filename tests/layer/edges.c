@@ -325,7 +325,6 @@ static void *queue_wait_idle(void *queue)
 TEST(test_calls_that_rest_on_what_windows_hold)
 {
     enum { BIND, UNKNOWN, QUEUE_IDLE, EXPORT, CALLS, HELD = 200 };
-    static const VkBaseInStructure stranger = {.sType = (VkStructureType)1000999001};
     for (int call = 0; call < CALLS; call++) {
         struct device w;
         BfDevice device;
@@ -338,7 +337,7 @@ TEST(test_calls_that_rest_on_what_windows_hold)
         VkSemaphore t = vulkan_timeline(w.device, 0);
         const VkSemaphoreSubmitInfo wait = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = t,
                                             .value = 1};
-        const VkSubmitInfo2 unknown = {VK_TYPE(SUBMIT_INFO_2), .pNext = &stranger,
+        const VkSubmitInfo2 unknown = {VK_TYPE(SUBMIT_INFO_2), .pNext = STRANGER,
                                        .waitSemaphoreInfoCount = 1, .pWaitSemaphoreInfos = &wait};
         assert_success(bfGetDevice(w.device, &device));
         assert_success(bfCreateCommandQueue(device, &info, &high));

@@ -311,9 +311,7 @@ static VkResult VKAPI_CALL image_format(VkPhysicalDevice physical,
     return VK_SUCCESS;
 }
 
-/* A struct that nobody knows: what stands behind it is changed where it is, for the call. */
-#define STRANGER ((VkStructureType)1000999777)
-
+/* Behind a struct that nobody knows, what is changed is changed where it is, for the call. */
 TEST(test_drm_modifiers)
 {
     for (int alias = 0; alias < 2; alias++) {
@@ -340,7 +338,7 @@ TEST(test_drm_modifiers)
                 .queueFamilyIndexCount = lists[i % N_LISTS].count,
                 .pQueueFamilyIndices = list_of(&lists[i % N_LISTS])};
             const VkPhysicalDeviceImageDrmFormatModifierInfoEXT before = drm;
-            const VkBaseInStructure strange = {STRANGER, (const void *)&drm};
+            const VkBaseInStructure strange = {UNKNOWN_TYPE, (const void *)&drm};
             const VkPhysicalDeviceImageFormatInfo2 info = {
                 VK_TYPE(PHYSICAL_DEVICE_IMAGE_FORMAT_INFO_2),
                 .pNext = i < N_LISTS ? (const void *)&drm : &strange, .format = VK_FORMAT_R8_UNORM};
@@ -373,7 +371,7 @@ static VkResult VKAPI_CALL create_queries(VkDevice device, const VkQueryPoolCrea
                                           const VkAllocationCallbacks *allocator, VkQueryPool *pool)
 {
     const VkQueryPoolPerformanceCreateInfoKHR *performance = info->pNext;
-    if (performance && performance->sType == STRANGER)
+    if (performance && performance->sType == UNKNOWN_TYPE)
         performance = performance->pNext;
     seen_family = performance ? performance->queueFamilyIndex : UINT32_MAX;
     if (performance)
@@ -413,7 +411,7 @@ TEST(test_device_commands)
         VkQueryPoolCreateInfo queries = {VK_TYPE(QUERY_POOL_CREATE_INFO), .pNext = &performance,
                                          .queryCount = 3};
         VkQueryPool query_handle;
-        const VkBaseInStructure strange = {STRANGER, (const void *)&performance};
+        const VkBaseInStructure strange = {UNKNOWN_TYPE, (const void *)&performance};
         for (int behind = 0; behind < 2; behind++) {
             queries.pNext = behind ? (const void *)&strange : &performance;
             FAKE_CALL(vkCreateQueryPool, fake.device, &queries, NULL, &query_handle);

@@ -320,11 +320,7 @@ SHARED_TEST(test_every_form_of_submission)
     assert_success(vkQueueBindSparse(a, 1, &bind, VK_NULL_HANDLE));
     EXPECT(w, "", "-b +a s[a]");
     /* One that can't be copied. */
-    const struct {
-        VkStructureType sType;
-        const void *pNext;
-    } stranger = {(VkStructureType)1000999777, NULL};
-    const VkSubmitInfo2 strange = {VK_TYPE(SUBMIT_INFO_2), .pNext = &stranger};
+    const VkSubmitInfo2 strange = {VK_TYPE(SUBMIT_INFO_2), .pNext = STRANGER};
     assert_success(vkWaitForFences(w->device, 1, &fence, VK_TRUE, UINT64_MAX));
     assert_success(vkResetFences(w->device, 1, &fence));
     assert_success(vkQueueSubmit2(b, 1, &strange, fence));

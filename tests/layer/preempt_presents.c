@@ -30,12 +30,9 @@ DEVICE_TEST(test_preemption_is_requested_beside_a_present, "SHAPE=q1", two)
     bfDestroyCommandQueue(queue);
 }
 
-/* A struct that Belfry doesn't know: what has it can't be copied. */
-static const VkBaseInStructure stranger = {.sType = (VkStructureType)1000999001};
-
 /* What a VkQueue submits before the present. */
 struct work {
-    const void *chained; /* to its submission */
+    const void *chained; /* to its submission, which can't be copied then */
     bool fenced;         /* it has a fence */
     VkSemaphore signal;  /* it signals 1 */
     bool alone;          /* there is no command queue yet */
@@ -118,9 +115,9 @@ DEVICE_TEST(test_a_value_is_told_beside_a_present, "SHAPE=q1", two)
  * behind it tells. */
 DEVICE_TEST(test_what_cannot_be_copied_is_told_beside_a_present, "SHAPE=q1", two)
 {
-    request_beside_a_present(w, (struct work){.chained = &stranger, .requests = 1});
+    request_beside_a_present(w, (struct work){.chained = STRANGER, .requests = 1});
     request_beside_a_present(
-        w, (struct work){.chained = &stranger, .fenced_behind = true, .requests = 1});
+        w, (struct work){.chained = STRANGER, .fenced_behind = true, .requests = 1});
 }
 
 /* So is what was submitted while nobody shared the VkQueue. */
@@ -142,7 +139,7 @@ DEVICE_TEST(test_requests_are_told_beside_a_present, "SHAPE=q1", two)
     BfCommandQueue queue;
     BfFence done;
     uint64_t number;
-    const struct work work = {.chained = &stranger};
+    const struct work work = {.chained = STRANGER};
     assert_success(bfGetDevice(w->device, &device));
     assert_success(bfCreateCommandQueue(device, &command_queue, &queue));
     assert_success(bfGetPreemptionFence(queue, &done));

@@ -294,7 +294,7 @@ struct stranger {
     const void *pNext;
     uint64_t payload;
 };
-static const struct stranger stranger = {(VkStructureType)1000999777, NULL, 42};
+static const struct stranger stranger = {UNKNOWN_TYPE, NULL, 42};
 
 enum form {
     OLD_FORM,

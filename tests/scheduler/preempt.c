@@ -315,10 +315,9 @@ FIXTURE_TEST(what_went_with_a_fence_is_waited_for)
 /* What can't be copied. */
 static void submit_uncopied(struct fixture *f, uint32_t word)
 {
-    static const VkBaseInStructure stranger = {.sType = (VkStructureType)1000999001};
     const VkCommandBufferSubmitInfo buffer = {VK_TYPE(COMMAND_BUFFER_SUBMIT_INFO),
                                               .commandBuffer = write_word_in(f, 0, 0, word)};
-    const VkSubmitInfo2 unknown = {VK_TYPE(SUBMIT_INFO_2), .pNext = &stranger,
+    const VkSubmitInfo2 unknown = {VK_TYPE(SUBMIT_INFO_2), .pNext = STRANGER,
                                    .commandBufferInfoCount = 1, .pCommandBufferInfos = &buffer};
     assert_success(vkQueueSubmit2(f->queues[0][0], 1, &unknown, VK_NULL_HANDLE));
 }

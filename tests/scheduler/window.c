@@ -555,7 +555,6 @@ FIXTURE_TEST_WITH(no_packet_waits_on_a_shared_vkqueue, ENVIRONMENT("SHAPE=q2"), 
 /* The same of a value that a submission signals which can't be copied. */
 FIXTURE_TEST_WITH(no_packet_waits_for_what_cannot_be_copied, ENVIRONMENT("SHAPE=q2"), NULL)
 {
-    static const VkBaseInStructure stranger = {.sType = (VkStructureType)1000999001};
     if (!f->layered)
         return;
     VkSemaphore timeline = make_timeline(f, 0);
@@ -566,7 +565,7 @@ FIXTURE_TEST_WITH(no_packet_waits_for_what_cannot_be_copied, ENVIRONMENT("SHAPE=
                                               .commandBuffer = write_word_in(f, 0, 1, 2)};
     const VkSemaphoreSubmitInfo signal = {VK_TYPE(SEMAPHORE_SUBMIT_INFO), .semaphore = timeline,
                                           .value = 1};
-    const VkSubmitInfo2 unknown = {VK_TYPE(SUBMIT_INFO_2),        .pNext = &stranger,
+    const VkSubmitInfo2 unknown = {VK_TYPE(SUBMIT_INFO_2),        .pNext = STRANGER,
                                    .commandBufferInfoCount = 1,   .pCommandBufferInfos = &buffer,
                                    .signalSemaphoreInfoCount = 1, .pSignalSemaphoreInfos = &signal};
     assert_success(vkQueueSubmit2(f->queues[0][1], 1, &unknown, VK_NULL_HANDLE));
