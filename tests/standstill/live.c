@@ -236,6 +236,38 @@ static void *submit(void *context)
     return NULL;
 }
 
+struct waiting {
+    VkDevice device;
+    VkSemaphore semaphore;
+};
+
+static void *wait_on_host(void *context)
+{
+    struct waiting *h = context;
+    vulkan_wait(h->device, h->semaphore, 1);
+    return NULL;
+}
+
+/* Who waits on the host for what nobody has submitted lets the watchdog rest, once that has been
+ * told; and has waited all the while. */
+LIVE_TEST(test_host_wait_at_rest)
+{
+    struct waiting h = {w->device, named_timeline(w, "frame")};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, wait_on_host, &h), 0);
+    told_expect("thread * has waited for ?.? s, in vkWaitSemaphores, for semaphore 'frame' *");
+    told_await_sleep(true);
+    nanosleep(&(struct timespec){.tv_nsec = 400000000}, NULL); /* that is to be counted */
+    const struct bf_live_view *v = view();
+    assert_int_equal(v->case_count, 1);
+    double waited_s = 0;
+    assert_int_equal(sscanf(v->cases[0], "thread %*u '%*[^']' has waited for %lf s", &waited_s), 1);
+    assert_true(waited_s >= 0.4);
+    vulkan_signal(w->device, h.semaphore, 1);
+    pthread_join(thread, NULL);
+    vkDestroySemaphore(w->device, h.semaphore, NULL);
+}
+
 /* SS-4 holds here, too: a call that the driver doesn't return from is shown. */
 LIVE_TEST(test_stuck_call)
 {
