@@ -96,7 +96,8 @@ void bf_watch_begin_call(struct bf_device_watch *watch, struct bf_watched_call *
 struct bf_watched_call *bf_watch_take_place(struct bf_watched_call *first)
 {
     struct bf_watched_call *call = atomic_load(&first->next), *next = call;
-    while (call && atomic_exchange(&call->taken, true))
+    while (call && (atomic_load_explicit(&call->taken, memory_order_relaxed) ||
+                    atomic_exchange(&call->taken, true)))
         call = atomic_load(&call->next);
     if (call || !(call = calloc(1, sizeof(*call))))
         return call;
