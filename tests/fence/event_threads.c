@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Events between threads: nothing is consumed twice or by halves (D-2, fence/event.c), a setter
  * never writes to a descriptor that is no longer the event's (D-1), and nobody sleeps too long. */
+#include "support/asleep.h"
 #include "support/test.h"
 
 #include <sys/eventfd.h>
@@ -21,6 +22,21 @@ static pthread_t start(void *(*function)(void *), void *argument)
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, function, argument), 0);
     return thread;
+}
+
+/* The test steps in before the next read of that descriptor. */
+ssize_t __real_read(int fd, void *to, size_t size);
+ssize_t __wrap_read(int fd, void *to, size_t size);
+
+static _Atomic int read_of = -1;
+static void (*read_step_in)(void);
+
+ssize_t __wrap_read(int fd, void *to, size_t size)
+{
+    int expected = fd;
+    if (atomic_compare_exchange_strong(&read_of, &expected, -1))
+        read_step_in();
+    return __real_read(fd, to, size);
 }
 
 /* -------------------------------------------------------------------------- One setter, waiters */
@@ -212,6 +228,48 @@ TEST(all_or_nothing_for_whoever_looks)
     assert_int_equal(undone, 0);
     bfDestroyEvent(p.both[0]);
     bfDestroyEvent(p.both[1]);
+}
+
+/* The same at the worst moment: one wait has consumed the first and not yet the second, for which
+ * another one comes. */
+static struct {
+    BfEvent both[2];
+    pthread_t thread;
+    _Atomic int id;
+    _Atomic bool half, finished;
+} between;
+
+static void *take_second(void *argument)
+{
+    atomic_store(&between.id, gettid());
+    bfWaitForEvents(1, &between.both[1], VK_FALSE, UINT64_MAX, NULL);
+    atomic_store(&between.half, !readable(between.both[0]));
+    atomic_store(&between.finished, true);
+    return NULL;
+}
+
+/* Until the other one has it, or stands at the lock. */
+static void come_between(void)
+{
+    between.thread = start(take_second, NULL);
+    while (!atomic_load(&between.finished) &&
+           (!atomic_load(&between.id) || thread_state(atomic_load(&between.id)) != 'S'))
+        sched_yield();
+}
+
+TEST(nobody_comes_between_what_one_wait_consumes)
+{
+    for (int i = 0; i < 2; i++)
+        between.both[i] = make(BF_EVENT_INITIALLY_SET_BIT);
+    read_step_in = come_between;
+    atomic_store(&read_of, bfGetEventFd(between.both[1]));
+    assert_success(bfWaitForEvents(2, between.both, VK_TRUE, 0, NULL));
+    bfSetEvent(between.both[0]); /* the first first */
+    bfSetEvent(between.both[1]);
+    pthread_join(between.thread, NULL);
+    assert_false(atomic_load(&between.half));
+    for (int i = 0; i < 2; i++)
+        bfDestroyEvent(between.both[i]);
 }
 
 /* -------------------------------------------------------------------------- Setting and closing */

@@ -429,8 +429,10 @@ FIXTURE_TEST(signals_wake_an_object_only_for_what_it_waits_for)
     for (uint64_t i = 0; i < SIGNALS; i++)
         cpu_signal(one, i);
     set_event_on(two, BIG, event);
+    other_threads_await_sleep(); /* else nobody has to be woken */
     for (uint64_t i = 0; i < SIGNALS; i++)
         cpu_signal(one, i);
+    other_threads_await_sleep(); /* who has been woken has counted it */
     assert_int_equal(counters_of(f).sharedWakeups, 0);
     cpu_signal(one, BIG);
     await_event(event);
@@ -441,24 +443,6 @@ FIXTURE_TEST(signals_wake_an_object_only_for_what_it_waits_for)
     assert_int_equal(counters_of(f).eventsSet, 1);
 }
 
-/* Returns once each other thread of the process has come to rest. */
-static void others_await_sleep(void)
-{
-    bool rest = false;
-    while (!rest) {
-        DIR *tasks = opendir("/proc/self/task");
-        assert_non_null(tasks);
-        rest = true;
-        for (struct dirent *entry; (entry = readdir(tasks)) != NULL;) {
-            const int id = atoi(entry->d_name);
-            rest = rest && (id == 0 || id == gettid() || thread_waits(id));
-        }
-        closedir(tasks);
-        if (!rest)
-            sched_yield();
-    }
-}
-
 /* BfDeviceCounters::sharedWakeups. A thread that was still on its way to sleep isn't woken: that is
  * tried again. */
 FIXTURE_TEST(what_wakes_an_object_is_counted)
@@ -467,7 +451,7 @@ FIXTURE_TEST(what_wakes_an_object_is_counted)
     BfEvent event = make_event(f);
     for (uint64_t i = 1; i <= 1000 && counters_of(f).sharedWakeups == 0; i++) {
         set_event_on(two, i, event);
-        others_await_sleep();
+        other_threads_await_sleep();
         cpu_signal(one, i);
         await_event(event);
     }

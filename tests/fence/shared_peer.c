@@ -14,6 +14,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "support/asleep.h"
+
 #define PEER_SOCKET 3 /* in the peer */
 
 extern char **environ;
@@ -505,6 +507,15 @@ static struct answer obey(struct me *me, struct order order, int fd)
         break;
     case PEER_LOSE:
         lose(me);
+        break;
+    case PEER_BE_LATE:
+        other_threads_await_sleep();
+        me->f.icd.set_block(&(struct belfry_icd_block){
+            .command = "vkWaitSemaphores", .first = 1, .every = 1, .late = true});
+        break;
+    case PEER_COME:
+        me->f.icd.set_block(NULL);
+        me->f.icd.release(UINT64_MAX);
         break;
     case PEER_QUIT:
         break;

@@ -36,7 +36,9 @@ enum peer_op {
     PEER_SCRIBBLE,      /* random bytes all over the page, with no end, after the answer */
     PEER_WAKEUPS,       /* BfDeviceCounters.sharedWakeups */
     PEER_NATIVE_WAITS,  /* BfDeviceCounters.peerWaits */
-    PEER_LOSE,          /* its device; on the test driver */
+    PEER_LOSE,          /* its device; on the test driver, as these two: */
+    PEER_BE_LATE,       /* its threads sleep: from waits for the GPU they don't come back */
+    PEER_COME,          /* they do */
     PEER_QUIT,
 };
 

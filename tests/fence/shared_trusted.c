@@ -5,6 +5,7 @@
 
 #include <sys/socket.h>
 
+#include "support/asleep.h"
 #include "support/lines.h"
 
 #define TIMELINE "belfry-test-timeline" /* the test driver's, outside */
@@ -158,23 +159,29 @@ TRUSTING_PEER_TEST(a_rewind_that_follows_a_signal_of_the_others_stays)
 }
 
 /* SH-21: the peer's GPU is through, its CPU is late: until that has noticed, nobody here spins. */
-TRUSTING_TEST(nobody_spins_until_a_late_peer_has_noticed)
+TRUSTING_PEER_TEST(nobody_spins_until_a_late_peer_has_noticed)
 {
-    struct peer peer;
-    setenv("BELFRY_ICD_BLOCK", "vkWaitSemaphores:1:1:100000:late", 1);
-    peer_start(&peer);
-    unsetenv("BELFRY_ICD_BLOCK");
+    enum { WAKEUPS = 10 };
     BfCommandQueue queue = make_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence fence = make_shared(f, 0, 0), after = make_fence(f, 0);
-    peer_give(&peer, fence);
-    promise(&peer, 0, 5);
+    peer_give(peer, fence);
+    set_event_on(fence, 5, make_event(f)); /* for which the peer's CPU waits for its GPU */
+    promise(peer, 0, 5);
+    peer_do(peer, PEER_BE_LATE, 0, 0);
     queue_wait(queue, fence, 5);
     queue_signal(queue, after, 1);
+    set_event_on(after, 1, make_event(f)); /* somebody waits here */
     await_native_waits(f, 1);
-    peer_do(&peer, PEER_GO, 0, 0);
+    peer_do(peer, PEER_GO, 0, 0);
+    while (depth(f))
+        sched_yield();
+    while (counters_of(f).sleeperWakeups <= WAKEUPS && !other_threads_wait())
+        sched_yield();
+    assert_in_range(counters_of(f).sleeperWakeups, 0, WAKEUPS);
+    assert_value(after, 0);
+    peer_do(peer, PEER_COME, 0, 0);
     await_fence(after, 1);
-    assert_in_range(counters_of(f).sleeperWakeups, 0, 10);
-    peer_stop(&peer);
+    assert_in_range(counters_of(f).sleeperWakeups, 0, WAKEUPS);
 }
 
 /* The chain goes to the peer and back, and nothing of it has begun. */

@@ -12,5 +12,9 @@ char thread_state(int id);
  * lock's futex is waited for by FUTEX_WAIT or, if it is Belfry's (base/lock.h), with 2 expected;
  * all that waits for more does so by FUTEX_WAIT_BITSET or in another call. */
 bool thread_waits(int id);
+/* Do all threads of the process but the caller's sleep at one instant? Then none is on its way: who
+ * has a lock that another one waits for would be awake. The second returns when they do. */
+bool other_threads_wait(void);
+void other_threads_await_sleep(void);
 
 #endif
