@@ -95,7 +95,7 @@ VkResult bf_driver_present(struct bf_engine *engine, const VkPresentInfoKHR *inf
     struct bf_watched_call *call = NULL;
     if (!beside)
         call_begin(engine, BF_WATCHED_PRESENT);
-    else if (watch && (call = bf_watch_take_place(&watch->engines[engine->base.number].call)))
+    else if (watch && (call = bf_watch_take_place(&watch->engines[engine->base.number].call, 0)))
         bf_watch_begin_call(watch, call, BF_WATCHED_PRESENT);
     VkResult result = present(engine->base.handle, info);
     if (!beside)

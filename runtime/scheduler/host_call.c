@@ -4,10 +4,28 @@
 
 #include "scheduler/scheduler.h"
 
+/* The place that the thread had last; of another device's watch it is anybody's. In the static TLS
+ * block, as in background/worker_pool.c. */
+static _Thread_local struct {
+    uint64_t serial;
+    struct bf_watched_call *place;
+} last __attribute__((tls_model("initial-exec")));
+
 /* A place for a call; NULL: it isn't to be noted. */
 static struct bf_watched_call *place_take(struct bf_scheduler *scheduler)
 {
-    return scheduler->watches_all ? bf_watch_take_place(&scheduler->watch->device_call) : NULL;
+    struct bf_device_watch *watch = scheduler->watch;
+    const uint32_t thread = bf_watch_thread();
+    if (!scheduler->watches_all)
+        return NULL;
+    if (last.serial == watch->serial && last.place && !atomic_exchange(&last.place->taken, true)) {
+        if (atomic_load(&last.place->owner) == thread)
+            return last.place;
+        atomic_store(&last.place->taken, false);
+    }
+    last.serial = watch->serial;
+    last.place = bf_watch_take_place(&watch->device_call, thread);
+    return last.place;
 }
 
 struct bf_watched_call *bf_host_call_begin(struct bf_scheduler *scheduler,
@@ -20,16 +38,13 @@ struct bf_watched_call *bf_host_call_begin(struct bf_scheduler *scheduler,
 }
 
 static struct bf_watched_call *wait_begin(struct bf_scheduler *scheduler,
-                                          enum bf_watched_command command, uint64_t handle,
-                                          uint64_t value, uint32_t count, bool any)
+                                          enum bf_watched_command command,
+                                          const struct bf_watched_wait *wait)
 {
     struct bf_watched_call *call = place_take(scheduler);
     if (!call)
         return NULL;
-    atomic_store_explicit(&call->wait_handle, handle, memory_order_relaxed);
-    atomic_store_explicit(&call->wait_value, value, memory_order_relaxed);
-    atomic_store_explicit(&call->wait_more, count - 1, memory_order_relaxed);
-    atomic_store_explicit(&call->wait_any, any && count > 1, memory_order_relaxed);
+    bf_watch_note_wait(call, wait);
     bf_watch_begin_call(scheduler->watch, call, command);
     return call;
 }
@@ -40,7 +55,9 @@ struct bf_watched_call *bf_host_call_wait_fences(struct bf_scheduler *scheduler,
 {
     if (!scheduler->watches_all || timeout_ns == 0 || count == 0)
         return NULL;
-    return wait_begin(scheduler, BF_WATCHED_WAIT_FENCES, (uint64_t)fences[0], 0, count, !all);
+    const struct bf_watched_wait wait = {
+        .handle = (uint64_t)fences[0], .more = count - 1, .any = !all && count > 1};
+    return wait_begin(scheduler, BF_WATCHED_WAIT_FENCES, &wait);
 }
 
 struct bf_watched_call *bf_host_call_wait_semaphores(struct bf_scheduler *scheduler,
@@ -56,14 +73,18 @@ struct bf_watched_call *bf_host_call_wait_semaphores(struct bf_scheduler *schedu
         if (sem && bf_semaphore_accepted(sem) < info->pValues[i])
             break;
     }
-    return wait_begin(scheduler, BF_WATCHED_WAIT_SEMAPHORES, (uint64_t)info->pSemaphores[first],
-                      info->pValues[first], info->semaphoreCount,
-                      info->flags & VK_SEMAPHORE_WAIT_ANY_BIT);
+    const struct bf_watched_wait wait = {
+        .handle = (uint64_t)info->pSemaphores[first],
+        .value = info->pValues[first],
+        .more = info->semaphoreCount - 1,
+        .any = info->flags & VK_SEMAPHORE_WAIT_ANY_BIT && info->semaphoreCount > 1,
+    };
+    return wait_begin(scheduler, BF_WATCHED_WAIT_SEMAPHORES, &wait);
 }
 
 void bf_host_call_end(struct bf_watched_call *call, VkResult result)
 {
     if (call && result == VK_SUCCESS)
-        atomic_fetch_add_explicit(&call->wait_turn, 1, memory_order_relaxed);
+        bf_watch_wait_anew(call);
     bf_watch_end_beside(call);
 }

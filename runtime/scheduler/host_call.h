@@ -4,8 +4,10 @@
  * semaphores, for an image, for a present. They are noted for the watchdog (scheduler/watch.h), if
  * it is there to tell of them; else each function returns at once.
  *
- *  HC-1  A wait is told by what it waits for: who waits again for the same, after a time-out, has
- *        waited all the while.
+ *  HC-1  A wait is told by its thread and by what it waits for: who waits again for the same, after
+ *        a time-out, has waited all the while. Each thread has a place of its own for that, until
+ *        the watchdog finds it unused; its version changes with what is waited for, and when that
+ *        has come.
  *
  * Proven by tests/standstill (told.c). Thread-safety: safe.
  */

@@ -58,6 +58,7 @@ struct bf_queue {
      * when that was by its own clock. */
     _Atomic uint64_t numbered, numbered_at_once;
     uint64_t watched_finished, watched_since_ns;
+    uint64_t watched_value, watched_still_ns; /* of what the first packet waits for */
 
     _Atomic uint8_t level;    /* enum bf_level (scheduler/window.h) */
     _Atomic bool windowed;    /* the first packet is held by a priority window */

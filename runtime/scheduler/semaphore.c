@@ -11,6 +11,7 @@
 #include "scheduler/outside.h"
 #include "scheduler/retired.h"
 #include "scheduler/scheduler.h"
+#include "scheduler/watch.h"
 #include "scheduler/watcher.h"
 
 /* How often one that drops packets looks whether the signals of a semaphore may be made. */
@@ -115,6 +116,15 @@ void bf_semaphore_release(struct bf_semaphore *sem)
 struct bf_semaphore *bf_semaphore_find(struct bf_scheduler *scheduler, VkSemaphore handle)
 {
     return bf_map_find(&scheduler->semaphores, (uint64_t)handle);
+}
+
+struct bf_semaphore *bf_semaphore_find_living(struct bf_scheduler *scheduler, VkSemaphore handle)
+{
+    bf_lock_acquire(&scheduler->semaphores.lock); /* nothing is removed meanwhile */
+    struct bf_semaphore *sem = bf_map_find(&scheduler->semaphores, (uint64_t)handle);
+    bf_semaphore_reference(sem);
+    bf_lock_release(&scheduler->semaphores.lock);
+    return sem;
 }
 
 void bf_semaphore_set_external(struct bf_scheduler *scheduler, VkSemaphore handle)
@@ -381,6 +391,7 @@ void bf_semaphore_host_signal(struct bf_scheduler *scheduler, VkSemaphore handle
 {
     const uint64_t before = atomic_load(&scheduler->released);
     bf_engines_pump(scheduler, bf_semaphore_host_signalled(scheduler, handle, value));
+    bf_watch_notice(scheduler->watch); /* a thread may wait for more (standstill/calls.h) */
     bf_scheduler_wait_released(scheduler, before);
 }
 

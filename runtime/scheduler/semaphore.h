@@ -135,6 +135,9 @@ void bf_semaphore_destroy(struct bf_scheduler *scheduler, VkSemaphore handle,
 const VkAllocationCallbacks *bf_semaphore_allocator(struct bf_scheduler *scheduler, bool timeline,
                                                     const VkAllocationCallbacks *allocator);
 struct bf_semaphore *bf_semaphore_find(struct bf_scheduler *scheduler, VkSemaphore handle);
+/* The same for who can't say that the program doesn't destroy it at this moment: with a
+ * reference. */
+struct bf_semaphore *bf_semaphore_find_living(struct bf_scheduler *scheduler, VkSemaphore handle);
 
 /* S-3. Both accept NULL. */
 void bf_semaphore_reference(struct bf_semaphore *sem);

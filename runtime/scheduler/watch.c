@@ -22,6 +22,8 @@ struct bf_device_watch *bf_watch_create(uint32_t engine_count)
         calloc(1, sizeof(*watch) + engine_count * sizeof(watch->engines[0]));
     if (!watch)
         return NULL;
+    static _Atomic uint64_t serials;
+    watch->serial = atomic_fetch_add(&serials, 1) + 1;
     atomic_store(&watch->bell, &watch->own_bell);
     watch->fenced = !bf_membarrier_available();
     return watch;
@@ -70,7 +72,7 @@ bool bf_watch_rest(struct bf_device_watch *watch)
     return false;
 }
 
-static uint32_t thread_id(void)
+uint32_t bf_watch_thread(void)
 {
     /* In the static TLS block, as in background/worker_pool.c. */
     static _Thread_local uint32_t id __attribute__((tls_model("initial-exec")));
@@ -83,7 +85,7 @@ void bf_watch_begin_call(struct bf_device_watch *watch, struct bf_watched_call *
                          enum bf_watched_command command)
 {
     uint64_t count = atomic_load_explicit(&call->count, memory_order_relaxed) + 1;
-    atomic_store_explicit(&call->thread, thread_id(), memory_order_relaxed);
+    atomic_store_explicit(&call->thread, bf_watch_thread(), memory_order_relaxed);
     atomic_store_explicit(&call->command, command, memory_order_relaxed);
     if (watch->fenced)
         atomic_store(&call->count, count);
@@ -93,18 +95,28 @@ void bf_watch_begin_call(struct bf_device_watch *watch, struct bf_watched_call *
     bf_watch_notice(watch);
 }
 
-struct bf_watched_call *bf_watch_take_place(struct bf_watched_call *first)
+struct bf_watched_call *bf_watch_take_place(struct bf_watched_call *first, uint32_t owner)
 {
     struct bf_watched_call *call = atomic_load(&first->next), *next = call;
-    while (call && (atomic_load_explicit(&call->taken, memory_order_relaxed) ||
-                    atomic_exchange(&call->taken, true)))
-        call = atomic_load(&call->next);
-    if (call || !(call = calloc(1, sizeof(*call))))
-        return call;
-    atomic_store(&call->taken, true);
-    do
-        atomic_store(&call->next, next);
-    while (!atomic_compare_exchange_weak(&first->next, &next, call));
+    for (; call; call = atomic_load(&call->next)) {
+        if (atomic_load_explicit(&call->owner, memory_order_relaxed) ||
+            atomic_load_explicit(&call->taken, memory_order_relaxed) ||
+            atomic_exchange(&call->taken, true))
+            continue;
+        if (!atomic_load(&call->owner)) /* it may have got one */
+            break;
+        atomic_store(&call->taken, false);
+    }
+    if (!call) {
+        call = calloc(1, sizeof(*call));
+        if (!call)
+            return NULL;
+        atomic_store(&call->taken, true);
+        do
+            atomic_store(&call->next, next);
+        while (!atomic_compare_exchange_weak(&first->next, &next, call));
+    }
+    atomic_store(&call->owner, owner);
     return call;
 }
 
@@ -116,21 +128,6 @@ void bf_watch_end_beside(struct bf_watched_call *call)
     atomic_store(&call->taken, false);
 }
 
-bool bf_watch_see_call(const struct bf_watched_call *call, struct bf_call_seen *seen)
-{
-    seen->count = atomic_load(&call->count);
-    seen->command = (enum bf_watched_command)atomic_load(&call->command);
-    seen->thread = atomic_load(&call->thread);
-    seen->wait = (struct bf_watched_wait){
-        .handle = atomic_load(&call->wait_handle),
-        .value = atomic_load(&call->wait_value),
-        .more = atomic_load(&call->wait_more),
-        .turn = atomic_load(&call->wait_turn),
-        .any = atomic_load(&call->wait_any),
-    };
-    return seen->count % 2 && atomic_load(&call->count) == seen->count;
-}
-
 static inline void word_write(_Atomic uint64_t *to, uint64_t word)
 {
     atomic_store_explicit(to, word, memory_order_release);
@@ -139,6 +136,39 @@ static inline void word_write(_Atomic uint64_t *to, uint64_t word)
 static uint64_t word_read(const _Atomic uint64_t *from)
 {
     return atomic_load_explicit(from, memory_order_acquire);
+}
+
+void bf_watch_note_wait(struct bf_watched_call *call, const struct bf_watched_wait *wait)
+{
+    const uint64_t words[3] = {wait->handle, wait->value, wait->more | (uint64_t)wait->any << 32};
+    const uint64_t version = atomic_load_explicit(&call->version, memory_order_relaxed);
+    bool same = true;
+    for (int i = 0; i < 3; i++)
+        same = same && atomic_load_explicit(&call->words[i], memory_order_relaxed) == words[i];
+    if (same)
+        return;
+    atomic_store_explicit(&call->version, version + 1, memory_order_relaxed);
+    for (int i = 0; i < 3; i++)
+        word_write(&call->words[i], words[i]);
+    atomic_store_explicit(&call->version, version + 2, memory_order_release);
+}
+
+bool bf_watch_see_call(const struct bf_watched_call *call, struct bf_call_seen *seen)
+{
+    seen->count = atomic_load(&call->count);
+    seen->command = (enum bf_watched_command)atomic_load(&call->command);
+    seen->thread = atomic_load(&call->thread);
+    seen->version = atomic_load(&call->version);
+    const uint64_t last = word_read(&call->words[2]);
+    seen->wait = (struct bf_watched_wait){
+        .handle = word_read(&call->words[0]),
+        .value = word_read(&call->words[1]),
+        .more = (uint32_t)last,
+        .any = last >> 32,
+    };
+    if (atomic_load(&call->version) != seen->version)
+        seen->version |= 1;
+    return seen->count % 2 && atomic_load(&call->count) == seen->count;
 }
 
 static void more_write(_Atomic uint64_t *words, const struct bf_submission *s)

@@ -61,7 +61,6 @@ enum bf_watched_command {
 struct bf_watched_wait {
     uint64_t handle, value; /* of a VkFence, value is 0 */
     uint32_t more;          /* others that it waits for */
-    uint32_t turn;          /* another one, once such a wait of the slot has succeeded */
     bool any;               /* one of them is enough */
 };
 
@@ -77,21 +76,27 @@ struct bf_call_seen {
     enum bf_watched_command command;
     uint32_t thread;
     struct bf_watched_wait wait;
+    uint64_t version; /* of 'wait' (scheduler/host_call.h); odd: it is just being written */
 };
 
 /* A call of the driver's; written by whoever has it. */
 struct bf_watched_call {
     _Atomic uint64_t count; /* begun and ended calls: odd while one is under way */
     _Atomic uint32_t command, thread;
-    _Atomic uint64_t wait_handle, wait_value; /* struct bf_watched_wait */
-    _Atomic uint32_t wait_more, wait_turn;
-    _Atomic bool wait_any;
+    _Atomic uint64_t version;               /* odd while the words are being written */
+    _Atomic uint64_t words[3];              /* struct bf_watched_wait */
+    _Atomic uint32_t owner;                 /* a thread's place (HC-1); 0: nobody's */
     _Atomic bool taken;                     /* of those beside others: somebody has it */
     _Atomic(struct bf_watched_call *) next; /* the list only grows */
     struct {                                /* what the watchdog alone writes, and reads */
         bool seen;                          /* it was under way at the last look */
         struct bf_call_seen call;
         uint64_t since_ns; /* when it was first seen, by the watchdog's own clock */
+        /* Of a wait for a semaphore: what that had, and since when. */
+        uint64_t value, still_since_ns;
+        bool lasts, told, was_told; /* 'told': as it is now; 'was_told': before it moved, too */
+        uint32_t pauses; /* waits that were told of, and ended (standstill/calls.h) */
+        uint32_t unused; /* looks since the place's owner last used it */
     } look;
 };
 
@@ -135,6 +140,7 @@ struct bf_device_watch {
     _Atomic(_Atomic uint32_t *) bell;
     _Atomic uint32_t own_bell;
     bool fenced;                        /* there is no barrier for all threads (WD-3) */
+    uint64_t serial;                    /* tells it from others of the process */
     _Atomic uint64_t order;             /* of the last submission that waits for another */
     struct bf_watched_call device_call; /* under all engines' locks; then those of no engine */
     struct bf_engine_watch engines[];   /* as many as the device has */
@@ -164,10 +170,22 @@ static inline void bf_watch_end_call(struct bf_watched_call *call)
                           memory_order_release);
 }
 
-/* The same for a call without a lock, beside others: a free place in the list behind 'first', for
- * bf_watch_begin_call. NULL: there is no memory, and it isn't seen. */
-struct bf_watched_call *bf_watch_take_place(struct bf_watched_call *first);
+/* The same for a call without a lock, beside others: a place in the list behind 'first' that nobody
+ * has and that is the owner's (0: nobody's; or becomes so), for bf_watch_begin_call. NULL: there is
+ * no memory, and it isn't seen. */
+struct bf_watched_call *bf_watch_take_place(struct bf_watched_call *first, uint32_t owner);
 void bf_watch_end_beside(struct bf_watched_call *call);
+
+/* What the call waits for, before it begins; the version changes with it. */
+void bf_watch_note_wait(struct bf_watched_call *call, const struct bf_watched_wait *wait);
+
+/* The wait has ended as it was to, or the place has another owner: what comes is another one. */
+static inline void bf_watch_wait_anew(struct bf_watched_call *call)
+{
+    atomic_store_explicit(&call->version,
+                          atomic_load_explicit(&call->version, memory_order_relaxed) + 2,
+                          memory_order_release);
+}
 
 /* Work has been published (WD-3). */
 static inline void bf_watch_notice(struct bf_device_watch *watch)
@@ -191,6 +209,9 @@ void bf_watch_appended(struct bf_queue *queue, struct bf_packet *packet);
 
 /* Of both again, when one has been taken off the other (PE-6): they have one number. */
 void bf_watch_divided(struct bf_packet *part, struct bf_packet *whole);
+
+/* The calling thread's, which is never 0. */
+uint32_t bf_watch_thread(void);
 
 /* The call that is under way; false: none is. Thread-safety: safe. */
 bool bf_watch_see_call(const struct bf_watched_call *call, struct bf_call_seen *seen);

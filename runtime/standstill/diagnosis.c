@@ -123,8 +123,6 @@ static struct bf_case *search_add_queue(struct search *s, enum bf_case_kind kind
         found->queue = queue;
         found->key = key_add_queue(s->graph, found->key, queue);
         found->behind = search_count_behind(s, queue);
-        if (s->graph->queues[queue].state == BF_GRAPH_HELD)
-            found->value = s->graph->objects[s->graph->queues[queue].object].value;
     }
     return found;
 }
@@ -201,7 +199,7 @@ static void search_waits(struct search *s, uint32_t *path, bool *met)
         }
         if (served && ends && first)
             search_add_circle(s, i, path, met);
-        if (!served)
+        if (!served && queue->still_ns >= s->least_ns)
             search_add_queue(s, queue->on_gpu ? BF_CASE_OUTSIDE : BF_CASE_MISSING, i,
                              queue->age_ns);
     }
@@ -237,7 +235,6 @@ static bool graph_has_work(const struct bf_graph *graph)
 static void search_engines(struct search *s)
 {
     const struct bf_graph *graph = s->graph;
-    const bool work = graph_has_work(graph);
     for (uint32_t i = 0; i < graph->engine_count; i++) {
         const struct bf_graph_engine *e = &graph->engines[i];
         if (!e->busy || (e->outside[0] && e->listed) || engine_may_wait_for_another(graph, i))
@@ -248,21 +245,44 @@ static void search_engines(struct search *s)
             found->key = key_add(key_add(found->key, i), e->order);
         }
     }
-    for (uint32_t i = 0; i < graph->engine_count; i++) {
-        const struct bf_graph_engine *e = &graph->engines[i];
-        /* A call that waits for the GPU lasts as long as the GPU's work. */
-        bool device = i + 1 == graph->engine_count;
-        if (!e->call || (e->call_waits && !e->call_missing && (device ? work : e->busy)))
+}
+
+/* Since when nothing but the call itself has kept it. A call that waits for the GPU lasts as long
+ * as the GPU's work, and what comes of that. */
+static uint64_t call_stands_ns(const struct bf_graph *graph, const struct bf_graph_call *call)
+{
+    const bool device = call->engine + 1 == graph->engine_count;
+    const struct bf_graph_engine *e = &graph->engines[call->engine];
+    uint64_t idle_ns = device ? graph->idle_ns : e->idle_ns;
+    uint64_t stands_ns = call->still_ns < call->ns ? call->still_ns : call->ns;
+    if (!call->waits || call->missing)
+        return stands_ns;
+    if (device ? graph_has_work(graph) : e->busy)
+        return 0;
+    return idle_ns < stands_ns ? idle_ns : stands_ns;
+}
+
+static void search_calls(struct search *s)
+{
+    const struct bf_graph *graph = s->graph;
+    for (uint32_t i = 0; i < graph->call_count; i++) {
+        const struct bf_graph_call *call = &graph->calls[i];
+        uint64_t stands_ns = call_stands_ns(graph, call);
+        if (stands_ns < s->least_ns || stands_ns == 0 || (call->young && s->least_ns))
             continue;
-        struct bf_case *found = search_add(s, BF_CASE_CALL, e->call_ns);
-        if (found) {
-            found->engine = i;
-            found->key = key_add(key_add(found->key, i), e->thread);
-            found->key = key_add(key_add(found->key, e->call_wait), e->call_value);
-            if (e->call_missing)
-                found->value = graph->objects[e->call_object].value;
-        }
+        struct bf_case *found = search_add(s, BF_CASE_CALL, call->ns);
+        if (found)
+            found->call = i;
     }
+}
+
+static bool engine_has_call(const struct bf_graph *graph, uint32_t engine)
+{
+    for (uint32_t i = 0; i < graph->call_count; i++) {
+        if (graph->calls[i].engine == engine)
+            return true;
+    }
+    return false;
 }
 
 /* Packets that could go, on an engine that a program has kept, and is in no call. The engine's lock
@@ -273,8 +293,8 @@ static void search_taken(struct search *s)
     for (uint32_t i = 0; i < graph->queue_count; i++) {
         const struct bf_graph_queue *queue = &graph->queues[i];
         const struct bf_graph_engine *e = &graph->engines[queue->engine];
-        if (queue->state != BF_GRAPH_GOING || queue->windowed || queue->suspended || e->call ||
-            !e->taken_ns)
+        if (queue->state != BF_GRAPH_GOING || queue->windowed || queue->suspended ||
+            engine_has_call(graph, queue->engine) || !e->taken_ns)
             continue;
         uint64_t age_ns = queue->age_ns < e->taken_ns ? queue->age_ns : e->taken_ns;
         struct bf_case *found = search_add_queue(s, BF_CASE_TAKEN, i, age_ns);
@@ -314,6 +334,7 @@ size_t bf_diagnose(const struct bf_graph *graph, uint64_t least_ns, struct bf_ca
             search_walk(&s, i, i, path);
         search_waits(&s, path, met);
         search_engines(&s);
+        search_calls(&s);
         search_taken(&s);
         search_suspended(&s);
     }

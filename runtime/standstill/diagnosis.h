@@ -43,8 +43,8 @@ struct bf_case {
     enum bf_case_kind kind;
     uint64_t key;    /* SS-3 */
     uint64_t age_ns; /* of a circle, of its youngest member */
-    uint64_t value;  /* that the object of MISSING, OUTSIDE and CALL has, if there is one */
-    uint32_t engine; /* BUSY, OUTSIDE, CALL, TAKEN */
+    uint32_t engine; /* BUSY, OUTSIDE, TAKEN */
+    uint32_t call;   /* CALL; its key means nothing */
     uint32_t queue;  /* MISSING, TAKEN, SUSPENDED, OUTSIDE: if it isn't NONE, the node */
     /* CIRCLE: queues, each with the signal that it waits for, which is the next one's (of the last,
      * the first's). Of a larger one, the first few. */

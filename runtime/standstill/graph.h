@@ -51,6 +51,7 @@ struct bf_graph_queue {
     uint32_t engine;
     enum bf_graph_state state;
     uint64_t age_ns;             /* since its first packet became its first, or was appended */
+    uint64_t still_ns;           /* since what it waits for has moved */
     uint64_t packet;             /* its number; of a wait of its own, of the packet before it */
     char content[BF_GRAPH_NAME]; /* its command buffers and labels, by names; "": it has none */
     bool waits;                  /* the first packet is a wait: bfQueueWait */
@@ -63,8 +64,7 @@ struct bf_graph_queue {
     uint64_t value;
 };
 
-/* What an engine's GPU work has come to, and the call of the driver's that is under way on its
- * VkQueue. */
+/* What an engine's GPU work has come to. */
 struct bf_graph_engine {
     char name[BF_GRAPH_NAME];
     bool busy;
@@ -80,27 +80,38 @@ struct bf_graph_engine {
     uint64_t outside_value; /* wanted; 0: it is binary */
     bool listed;            /* what it waits for outside is among what stands as a node */
 
-    const char *call; /* "vkQueuePresentKHR"; NULL: none */
-    bool call_waits;  /* it is one that waits for the GPU */
-    /* Of a wait for semaphores or fences: for what, and how many others. An object to reach
-     * 'call_value'; NONE: for a fence; its name is "" where neither is known. */
-    uint32_t call_object;
-    uint64_t call_value, call_wait; /* 'call_wait' tells it from others */
-    char call_fence[BF_GRAPH_NAME];
-    uint32_t call_more;
-    bool call_missing; /* nothing that has been submitted brings the object there */
-    uint32_t thread;
-    char thread_name[32];
-    uint64_t call_ns;
+    uint64_t idle_ns;  /* since it had anything to do */
     uint64_t taken_ns; /* for how long a program has had the VkQueue to itself; 0: it hasn't */
 };
 
+/* A call of the driver's that is under way. */
+struct bf_graph_call {
+    uint32_t engine;  /* the last one stands for the device's own */
+    const char *name; /* "vkQueuePresentKHR" */
+    bool waits;       /* it is one that waits for the GPU */
+    bool young;       /* it hasn't lasted for the time that it has to */
+    uint32_t thread;
+    char thread_name[32];
+    uint64_t ns, still_ns; /* 'still_ns': since what it waits for has moved */
+    /* Of a wait for semaphores or fences: for what, and how many others. An object to reach
+     * 'value'; NONE: for the fence, or "" where that isn't known either. */
+    uint32_t object;
+    uint64_t value;
+    char fence[BF_GRAPH_NAME];
+    uint32_t more;
+    bool any;                      /* one of them is enough */
+    bool missing;                  /* nothing that has been submitted brings the object there */
+    struct bf_watched_call *place; /* the watchdog's, not for others */
+};
+
 struct bf_graph {
-    uint32_t object_count, signal_count, wait_count, queue_count, engine_count;
+    uint32_t object_count, signal_count, wait_count, queue_count, engine_count, call_count;
     struct bf_graph_object *objects;
     struct bf_graph_signal *signals, *waits;
     struct bf_graph_queue *queues;
     struct bf_graph_engine *engines; /* the last one stands for the device's own calls */
+    struct bf_graph_call *calls;
+    uint64_t idle_ns; /* since anything of the device had anything to do */
 };
 
 #endif

@@ -146,7 +146,7 @@ static void engines_fill(struct bf_live_view *v, struct bf_scheduler *scheduler,
         live_text_copy(to->name, sizeof(to->name), from->name);
         bf_submission_write(from, text);
         live_text_copy(to->work, sizeof(to->work), text);
-        bf_call_write(from, text);
+        bf_call_write(graph, i, text);
         live_text_copy(to->call, sizeof(to->call), text);
         to->accepted = atomic_load(&scheduler->engines[i].base.accepted_epoch);
         to->completed = engines[i].completed;
@@ -274,6 +274,12 @@ static void semaphore_gather(void *value, void *context)
         if (wait->object < g->graph->object_count && g->graph->objects[wait->object].key == sem &&
             wait->value < wanted)
             wanted = wait->value;
+    }
+    for (uint32_t i = 0; i < g->graph->call_count; i++) {
+        const struct bf_graph_call *call = &g->graph->calls[i];
+        if (call->object != BF_GRAPH_NONE && g->graph->objects[call->object].key == sem &&
+            call->value < wanted)
+            wanted = call->value;
     }
     struct bf_live_fence *to =
         gathering_take(g, sem, atomic_load(&sem->reached[BF_FOR_WAIT]), wanted);

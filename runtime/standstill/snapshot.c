@@ -15,6 +15,7 @@
 #include "scheduler/label.h"
 #include "scheduler/pending.h"
 #include "scheduler/scheduler.h"
+#include "standstill/calls.h"
 #include "standstill/names.h"
 #include "standstill/standstill.h"
 
@@ -26,7 +27,7 @@ struct builder {
     struct bf_names *names;
     uint64_t now_ns;
     struct bf_graph *graph;
-    uint32_t object_room, signal_room, wait_room, queue_room;
+    uint32_t object_room, signal_room, wait_room, queue_room, call_room;
     bool failed;
 };
 
@@ -334,6 +335,7 @@ static void snapshot_queue_add(struct builder *b, struct bf_queue *queue)
         .key = queue,
         .engine = queue->engine->base.number,
         .age_ns = queue->watched_since_ns ? b->now_ns - queue->watched_since_ns : 0,
+        .still_ns = queue->watched_since_ns ? b->now_ns - queue->watched_still_ns : 0,
         .numbered = bf_queue_numbered(queue),
         .object = BF_GRAPH_NONE,
     };
@@ -405,6 +407,7 @@ static void engine_add_list(struct builder *b, struct bf_engine *engine,
         .state = BF_GRAPH_HELD,
         .on_gpu = true,
         .age_ns = seen->busy ? b->now_ns - seen->busy_since_ns : 0,
+        .still_ns = seen->busy ? b->now_ns - seen->busy_since_ns : 0,
         .packet = first->number,
         .object = object_of_semaphore(b, wait->sem, BF_FOR_WAIT),
         .value = wait->target,
@@ -419,6 +422,23 @@ static void engine_add_list(struct builder *b, struct bf_engine *engine,
         packet_add_on_gpu(b, p, node.packets++);
     b->failed = b->failed || node.object == BF_GRAPH_NONE;
     g->queues[index] = node;
+}
+
+/* What the object has that the queue's first packet waits for; the batch lock is held. */
+static uint64_t queue_awaited_value(struct bf_queue *queue)
+{
+    struct bf_pending *pending = &queue->scheduler->pending;
+    struct bf_packet *first = queue_step(queue, NULL);
+    uint64_t value = 0;
+    if (!first || first->in_hand || !atomic_load(&queue->blocked))
+        return 0;
+    if (first->kind != BF_PACKET_WAIT)
+        return queue->waiter.sem ? atomic_load(&queue->waiter.sem->reached[queue->waiter.side]) : 0;
+    bf_lock_acquire(&pending->lock);
+    if (first->wait.fence && first->wait.blocks)
+        value = atomic_load(&first->wait.fence->value);
+    bf_lock_release(&pending->lock);
+    return value;
 }
 
 bool bf_snapshot_watch(struct bf_engine *engine, uint64_t now_ns, uint64_t before_ns, bool *backlog)
@@ -436,9 +456,14 @@ bool bf_snapshot_watch(struct bf_engine *engine, uint64_t now_ns, uint64_t befor
             continue;
         }
         finished += atomic_load(&queue->finished_parts);
-        if (!queue->watched_since_ns || finished != queue->watched_finished)
+        uint64_t value = queue_awaited_value(queue);
+        bool moved = !queue->watched_since_ns || finished != queue->watched_finished;
+        if (moved)
             queue->watched_since_ns = now_ns;
+        if (moved || value != queue->watched_value)
+            queue->watched_still_ns = now_ns;
         queue->watched_finished = finished;
+        queue->watched_value = value;
         *backlog = true;
         stands = stands || queue->watched_since_ns <= before_ns;
     }
@@ -509,66 +534,41 @@ static void engine_add_busy(struct builder *b, const struct bf_standstill_engine
     engine_add_outside(b, &s, number, e);
 }
 
-struct named {
-    uint64_t handle;
-    struct bf_semaphore *sem;
-};
-
-static void semaphore_pick(void *value, void *context)
-{
-    struct bf_semaphore *sem = value;
-    struct named *named = context;
-    if ((uint64_t)sem->handle != named->handle)
-        return;
-    bf_semaphore_reference(sem);
-    named->sem = sem;
-}
-
 /* What a thread waits for, which the program may destroy once the call has returned. */
-static void engine_add_host_wait(struct builder *b, const struct bf_call_seen *call,
-                                 struct bf_graph_engine *e)
+static void call_add_wait(struct builder *b, const struct bf_call_seen *seen,
+                          struct bf_graph_call *call)
 {
-    struct named named = {.handle = call->wait.handle};
-    e->call_wait = call->wait.handle;
-    e->call_value = call->wait.value;
-    e->call_more = call->wait.more;
-    e->call_object = BF_GRAPH_NONE;
-    if (call->command == BF_WATCHED_WAIT_FENCES) {
+    call->more = seen->wait.more;
+    call->any = seen->wait.any;
+    call->value = seen->wait.value;
+    if (seen->command == BF_WATCHED_WAIT_FENCES) {
         char label[80];
-        bf_names_write(b->names, VK_OBJECT_TYPE_FENCE, call->wait.handle, label, sizeof(label));
+        bf_names_write(b->names, VK_OBJECT_TYPE_FENCE, seen->wait.handle, label, sizeof(label));
         if (label[0])
-            snprintf(e->call_fence, BF_GRAPH_NAME, "fence%s", label);
+            snprintf(call->fence, BF_GRAPH_NAME, "fence%s", label);
         else
-            snprintf(e->call_fence, BF_GRAPH_NAME, "fence 0x%llx",
-                     (unsigned long long)call->wait.handle);
+            snprintf(call->fence, BF_GRAPH_NAME, "fence 0x%llx",
+                     (unsigned long long)seen->wait.handle);
         return;
     }
-    bf_map_walk(&b->scheduler->semaphores, semaphore_pick, &named);
-    if (named.sem && !call->wait.any)
-        e->call_object = object_of_semaphore(b, named.sem, BF_FOR_WAIT);
-    if (e->call_object != BF_GRAPH_NONE) {
-        e->call_missing = b->graph->objects[e->call_object].kind == BF_GRAPH_TIMELINE &&
-                          b->graph->objects[e->call_object].value < call->wait.value &&
-                          bf_semaphore_accepted(named.sem) < call->wait.value;
+    struct bf_semaphore *sem = bf_calls_semaphore(b->scheduler, seen);
+    if (sem)
+        call->object = object_of_semaphore(b, sem, BF_FOR_WAIT);
+    if (call->object != BF_GRAPH_NONE) {
+        call->missing = b->graph->objects[call->object].kind == BF_GRAPH_TIMELINE && !call->any &&
+                        b->graph->objects[call->object].value < call->value &&
+                        bf_semaphore_accepted(sem) < call->value;
         for (uint32_t i = 0; i < b->graph->signal_count; i++) {
             const struct bf_graph_signal *signal = &b->graph->signals[i];
-            if (signal->object == e->call_object && signal->value >= call->wait.value)
-                e->call_missing = false;
+            if (signal->object == call->object && signal->value >= call->value)
+                call->missing = false;
         }
     }
-    bf_semaphore_release(named.sem);
+    bf_semaphore_release(sem);
 }
 
-/* Which of several calls is told of: one that waits for no GPU, then one that waits for what
- * nobody has submitted. */
-static int call_rank(const struct bf_graph_engine *e)
-{
-    return !e->call ? 0 : !e->call_waits ? 3 : e->call_missing ? 2 : 1;
-}
-
-/* The call, if it still lasts; of several, that of the highest rank which has lasted longest. */
-static void engine_add_call(struct builder *b, const struct bf_watched_call *watched,
-                            struct bf_graph_engine *e)
+/* The call, as it was seen last. (A wait may be between two time-outs.) */
+static void call_add(struct builder *b, struct bf_watched_call *watched, uint32_t engine)
 {
     static const char *const names[BF_WATCHED_COMMANDS] = {
         [BF_WATCHED_SUBMIT] = "vkQueueSubmit",
@@ -581,26 +581,40 @@ static void engine_add_call(struct builder *b, const struct bf_watched_call *wat
         [BF_WATCHED_WAIT_FENCES] = "vkWaitForFences",
         [BF_WATCHED_WAIT_SEMAPHORES] = "vkWaitSemaphores",
     };
-    struct bf_graph_engine with = *e;
-    struct bf_call_seen call;
-    if (!watched->look.seen || !bf_watch_see_call(watched, &call) ||
-        call.count != watched->look.call.count)
+    struct bf_graph *g = b->graph;
+    const struct bf_call_seen *seen = &watched->look.call;
+    const bool wait = bf_watch_is_wait(seen->command);
+    struct bf_call_seen now;
+    bool under_way = bf_watch_see_call(watched, &now);
+    if (!watched->look.seen ||
+        (wait ? now.version != seen->version : !under_way || now.count != seen->count))
         return;
-    with.call = names[call.command];
-    with.call_waits = call.command == BF_WATCHED_QUEUE_WAIT_IDLE ||
-                      call.command == BF_WATCHED_DEVICE_WAIT_IDLE || bf_watch_is_wait(call.command);
-    with.call_ns = b->now_ns - watched->look.since_ns;
-    with.call_missing = false;
-    with.call_fence[0] = '\0';
-    with.call_wait = with.call_value = 0;
-    if (bf_watch_is_wait(call.command))
-        engine_add_host_wait(b, &call, &with);
-    if (call_rank(&with) < call_rank(e) ||
-        (call_rank(&with) == call_rank(e) && e->call_ns >= with.call_ns))
+    void *larger = grow(b, g->calls, g->call_count, &b->call_room, sizeof(*g->calls));
+    if (!larger)
         return;
-    with.thread = call.thread;
-    thread_write_name(call.thread, with.thread_name, sizeof(with.thread_name));
-    *e = with;
+    g->calls = larger;
+    struct bf_graph_call *call = &g->calls[g->call_count++];
+    *call = (struct bf_graph_call){
+        .engine = engine,
+        .name = names[seen->command],
+        .waits = wait || seen->command == BF_WATCHED_QUEUE_WAIT_IDLE ||
+                 seen->command == BF_WATCHED_DEVICE_WAIT_IDLE,
+        .young = !watched->look.lasts,
+        .thread = seen->thread,
+        .ns = b->now_ns - watched->look.since_ns,
+        .still_ns = b->now_ns - watched->look.still_since_ns,
+        .object = BF_GRAPH_NONE,
+        .place = watched,
+    };
+    thread_write_name(seen->thread, call->thread_name, sizeof(call->thread_name));
+    if (wait)
+        call_add_wait(b, seen, call);
+}
+
+static void calls_add(struct builder *b, struct bf_watched_call *first, uint32_t engine)
+{
+    for (struct bf_watched_call *call = first; call && !b->failed; call = atomic_load(&call->next))
+        call_add(b, call, engine);
 }
 
 static void engine_add(struct builder *b, const struct bf_standstill_engine *seen, uint32_t number)
@@ -620,9 +634,10 @@ static void engine_add(struct builder *b, const struct bf_standstill_engine *see
     if (seen->kept % 2 && atomic_load(&engine->kept) == seen->kept)
         e->taken_ns = b->now_ns - seen->kept_since_ns;
     engine_add_busy(b, seen, number, e);
-    for (const struct bf_watched_call *call = &b->scheduler->watch->engines[number].call; call;
-         call = atomic_load(&call->next))
-        engine_add_call(b, call, e);
+    e->idle_ns = b->now_ns - seen->worked_ns;
+    if (e->idle_ns < b->graph->idle_ns)
+        b->graph->idle_ns = e->idle_ns;
+    calls_add(b, &b->scheduler->watch->engines[number].call, number);
 }
 
 bool bf_snapshot_take(struct bf_scheduler *scheduler, struct bf_names *names,
@@ -630,7 +645,7 @@ bool bf_snapshot_take(struct bf_scheduler *scheduler, struct bf_names *names,
                       struct bf_graph *graph)
 {
     struct builder b = {.scheduler = scheduler, .names = names, .now_ns = now_ns, .graph = graph};
-    *graph = (struct bf_graph){.engine_count = scheduler->engine_count + 1};
+    *graph = (struct bf_graph){.engine_count = scheduler->engine_count + 1, .idle_ns = UINT64_MAX};
     graph->engines = calloc(graph->engine_count, sizeof(*graph->engines));
     b.failed = !graph->engines;
     for (uint32_t i = 0; i < scheduler->engine_count && !b.failed; i++) {
@@ -647,9 +662,7 @@ bool bf_snapshot_take(struct bf_scheduler *scheduler, struct bf_names *names,
     }
     for (uint32_t i = 0; i < scheduler->engine_count && !b.failed; i++)
         engine_add(&b, &engines[i], i);
-    for (const struct bf_watched_call *call = &scheduler->watch->device_call; call && !b.failed;
-         call = atomic_load(&call->next))
-        engine_add_call(&b, call, &graph->engines[scheduler->engine_count]);
+    calls_add(&b, &scheduler->watch->device_call, scheduler->engine_count);
     return !b.failed;
 }
 
@@ -682,5 +695,6 @@ void bf_snapshot_free(struct bf_graph *graph)
     free(graph->waits);
     free(graph->queues);
     free(graph->engines);
+    free(graph->calls);
     *graph = (struct bf_graph){0};
 }

@@ -13,6 +13,7 @@
 #include "base/message.h"
 #include "base/thread.h"
 #include "scheduler/scheduler.h"
+#include "standstill/calls.h"
 #include "standstill/diagnosis.h"
 #include "standstill/interrupt.h"
 #include "standstill/live.h"
@@ -31,15 +32,12 @@
  * of a sleep of this thread (SS-6). */
 #define LATE_NS UINT64_C(50000000)
 
+/* Where the process has been stopped, it sleeps for so many times less: of a process that is
+ * stopped again and again there is some time that counts. */
+#define STOPPED_LOOKS 10
+
 /* So much later, it is worth a word in the trace. */
 #define STOPPED_NS UINT64_C(200000000)
-
-struct reported {
-    uint64_t key;
-    uint64_t told;     /* the value that was reported */
-    uint64_t value;    /* at the last look */
-    uint64_t since_ns; /* since when it has been so */
-};
 
 struct bf_standstill {
     struct bf_scheduler *scheduler;
@@ -57,11 +55,12 @@ struct bf_standstill {
     _Atomic bool stopped;  /* the process was, since the clock was advanced */
 
     struct bf_lock lock; /* over a look, and over what follows */
+    bool was_stopped;    /* the process was, before the clock was advanced last */
     bool rests;          /* the thread does, or has been woken from it and hasn't looked yet */
     uint64_t looked_ns;  /* CLOCK_MONOTONIC */
     uint64_t now_ns;     /* its own clock (SS-6), from 1 */
     uint32_t reported_count;
-    struct reported reported[CASES]; /* cases that last, and have been reported */
+    uint64_t reported[CASES]; /* keys of the cases that last, and have been reported */
     struct bf_standstill_engine engines[];
 };
 
@@ -69,7 +68,8 @@ static void standstill_advance_clock(struct bf_standstill *s)
 {
     uint64_t now = bf_now_ns(), passed = now - s->looked_ns;
     bool looks = !s->rests; /* once a period, unless the process is stopped */
-    if (!atomic_exchange(&s->stopped, false)) /* since when, and for how long, isn't known */
+    s->was_stopped = atomic_exchange(&s->stopped, false);
+    if (!s->was_stopped) /* else: since when, and for how long, isn't known */
         s->now_ns += looks && passed > s->period_ns + LATE_NS ? s->period_ns : passed;
     if (looks && passed > s->period_ns + STOPPED_NS)
         bf_trace_stopped(s->scheduler->gpu.trace, passed - s->period_ns);
@@ -82,45 +82,14 @@ static bool standstill_lasts(const struct bf_standstill *s, uint64_t since_ns)
     return s->least_ns && s->now_ns - since_ns >= s->least_ns;
 }
 
-/* Is the thread in a wait that it has begun again, after a time-out? (HC-1) */
-static bool call_goes_on(const struct bf_call_seen *a, const struct bf_call_seen *b)
-{
-    return bf_watch_is_wait(a->command) && a->command == b->command && a->thread == b->thread &&
-           a->wait.handle == b->wait.handle && a->wait.value == b->wait.value &&
-           a->wait.turn == b->wait.turn;
-}
-
-/* *active: a call is under way, or has been since the last look. A wait for something that doesn't
- * come is no reason to go on looking, once it has lasted long enough to be told. */
-static bool call_watch(struct bf_standstill *s, struct bf_watched_call *call, bool *active)
-{
-    struct bf_call_seen seen;
-    bool under_way = bf_watch_see_call(call, &seen);
-    bool moved = seen.count != call->look.call.count;
-    if (!under_way || !call->look.seen || (moved && !call_goes_on(&seen, &call->look.call)))
-        call->look.since_ns = s->now_ns;
-    call->look.seen = under_way;
-    call->look.call = seen;
-    bool lasts = under_way && standstill_lasts(s, call->look.since_ns);
-    *active = *active || moved || (under_way && !(lasts && bf_watch_is_wait(seen.command)));
-    return lasts;
-}
-
-/* Those of one engine, or of none. */
-static bool calls_watch(struct bf_standstill *s, struct bf_watched_call *call, bool *active)
-{
-    bool lasts = false;
-    for (; call; call = atomic_load(&call->next))
-        lasts = call_watch(s, call, active) || lasts;
-    return lasts;
-}
-
 static bool engine_watch(struct bf_standstill *s, uint32_t number, bool *active)
 {
     struct bf_engine *engine = &s->scheduler->engines[number];
     struct bf_standstill_engine *e = &s->engines[number];
     uint64_t completed = e->completed, accepted = atomic_load(&engine->base.accepted_epoch);
-    bool stands = calls_watch(s, &s->watch->engines[number].call, active);
+    bool stands = bf_calls_watch(s->scheduler, &s->watch->engines[number].call, s->now_ns,
+                                 s->least_ns, active);
+    bool backlog = false;
     if (accepted > completed &&
         bf_gpu_engine_completed_epoch(&engine->base, &completed) != VK_SUCCESS)
         completed = e->completed; /* a lost device is found by those who use it */
@@ -135,28 +104,39 @@ static bool engine_watch(struct bf_standstill *s, uint32_t number, bool *active)
     *active = *active || e->busy;
     stands = stands || (e->busy && standstill_lasts(s, e->busy_since_ns));
     uint64_t before = s->least_ns && s->now_ns > s->least_ns ? s->now_ns - s->least_ns : 0;
-    return bf_snapshot_watch(engine, s->now_ns, before, active) || stands;
+    stands = bf_snapshot_watch(engine, s->now_ns, before, &backlog) || stands;
+    if (backlog || e->busy || accepted != e->accepted)
+        e->worked_ns = s->now_ns;
+    e->accepted = accepted;
+    *active = *active || backlog;
+    return stands;
 }
 
-/* NULL: it hasn't been reported, or didn't last. */
-static const struct reported *standstill_known(const struct bf_standstill *s, uint64_t key)
+/* One look at all that can stand. */
+static bool standstill_watch(struct bf_standstill *s, bool *active)
+{
+    bool stands = false;
+    for (uint32_t i = 0; i < s->scheduler->engine_count; i++)
+        stands = engine_watch(s, i, active) || stands;
+    return bf_calls_watch(s->scheduler, &s->watch->device_call, s->now_ns, s->least_ns, active) ||
+           stands;
+}
+
+static bool standstill_knows(const struct bf_standstill *s, uint64_t key)
 {
     for (uint32_t i = 0; i < s->reported_count; i++) {
-        if (s->reported[i].key == key)
-            return &s->reported[i];
+        if (s->reported[i] == key)
+            return true;
     }
-    return NULL;
+    return false;
 }
 
 /* Somebody looks at the live page. */
 static void standstill_answer(struct bf_standstill *s)
 {
-    uint32_t count = s->scheduler->engine_count;
     bf_lock_acquire(&s->lock);
     standstill_advance_clock(s);
-    for (uint32_t i = 0; i < count; i++)
-        engine_watch(s, i, &s->looked_at_active);
-    calls_watch(s, &s->watch->device_call, &s->looked_at_active);
+    standstill_watch(s, &s->looked_at_active);
     bf_live_answer(s->live, s->scheduler, &s->names, s->engines, s->now_ns, s->least_ns,
                    s->see_pool);
     bf_lock_release(&s->lock);
@@ -231,13 +211,14 @@ enum occasion {
     OCCASION_EXIT,   /* so does the process end */
 };
 
-/* 'now': what will be known of it from here on, if it has been reported. */
-static bool case_is_due(const struct bf_standstill *s, const struct bf_case *found,
-                        enum occasion occasion, const struct reported *now)
+/* 'known': it has been reported, and has lasted since. */
+static bool case_is_due(const struct bf_graph *graph, const struct bf_case *found, bool known,
+                        enum occasion occasion)
 {
-    bool waits = found->kind == BF_CASE_CIRCLE || found->kind == BF_CASE_MISSING;
-    if (occasion <= OCCASION_HANG && standstill_known(s, found->key))
-        return now->told != now->value && standstill_lasts(s, now->since_ns);
+    bool waits = found->kind == BF_CASE_CIRCLE || found->kind == BF_CASE_MISSING ||
+                 (found->kind == BF_CASE_CALL && graph->calls[found->call].missing);
+    if (occasion <= OCCASION_HANG && known)
+        return false;
     return occasion == OCCASION_LOOK || waits || found->age_ns >= ENDING_NS;
 }
 
@@ -256,7 +237,7 @@ static uint32_t standstill_report(struct bf_standstill *s, enum occasion occasio
 {
     struct bf_graph graph;
     struct bf_case cases[CASES];
-    struct reported now[CASES];
+    uint64_t keys[CASES];
     uint32_t lines = 0, kept = 0;
     if (!bf_snapshot_take(s->scheduler, &s->names, s->engines, s->now_ns, &graph)) {
         bf_snapshot_free(&graph); /* the next look may find out */
@@ -265,17 +246,18 @@ static uint32_t standstill_report(struct bf_standstill *s, enum occasion occasio
     size_t count = bf_diagnose(&graph, occasion == OCCASION_LOOK ? s->least_ns : 0, cases, CASES);
     for (size_t i = 0; i < count; i++) {
         char text[BF_CASE_TEXT];
-        const struct reported *known = standstill_known(s, cases[i].key);
-        struct reported *r = &now[kept];
-        *r = known ? *known : (struct reported){.key = cases[i].key};
-        if (!known || r->value != cases[i].value)
-            r->since_ns = s->now_ns;
-        r->value = cases[i].value;
-        bool due = case_is_due(s, &cases[i], occasion, r) && case_stands(s, &graph, &cases[i]);
-        kept += due || known;
+        /* What is known of a call is kept with it, for as long as it lasts. */
+        struct bf_watched_call *call =
+            cases[i].kind == BF_CASE_CALL ? graph.calls[cases[i].call].place : NULL;
+        bool known = call ? call->look.told : standstill_knows(s, cases[i].key);
+        bool due =
+            case_is_due(&graph, &cases[i], known, occasion) && case_stands(s, &graph, &cases[i]);
+        if (call && due)
+            call->look.told = call->look.was_told = true;
+        else if (!call && (known || due))
+            keys[kept++] = cases[i].key;
         if (!due)
             continue;
-        r->told = r->value;
         lines++;
         bf_case_write(&graph, &cases[i], text);
         bf_trace_standstill(s->scheduler->gpu.trace, text);
@@ -284,7 +266,7 @@ static uint32_t standstill_report(struct bf_standstill *s, enum occasion occasio
         else
             bf_message(BF_MESSAGE_WARNING, "%s", text);
     }
-    memcpy(s->reported, now, kept * sizeof(*now));
+    memcpy(s->reported, keys, kept * sizeof(*keys));
     s->reported_count = kept;
     bf_snapshot_free(&graph);
     return lines;
@@ -297,9 +279,7 @@ static bool standstill_look(struct bf_standstill *s)
     bool active = false, stands = false;
     bf_lock_acquire(&s->lock);
     standstill_advance_clock(s);
-    for (uint32_t i = 0; i < scheduler->engine_count; i++)
-        stands = engine_watch(s, i, &active) || stands;
-    stands = calls_watch(s, &s->watch->device_call, &active) || stands;
+    stands = standstill_watch(s, &active);
     if (bf_scheduler_is_lost(scheduler))
         active = stands = false; /* it ends what waits */
     else
@@ -343,7 +323,10 @@ static void standstill_run(void *argument)
             }
             atomic_store(&watch->resting, 0);
         }
-        const struct timespec until = bf_timespec(bf_now_ns() + s->period_ns);
+        bf_lock_acquire(&s->lock);
+        uint64_t sleep_ns = s->was_stopped ? s->period_ns / STOPPED_LOOKS : s->period_ns;
+        bf_lock_release(&s->lock);
+        const struct timespec until = bf_timespec(bf_now_ns() + sleep_ns);
         standstill_sleep(s, rung, &until);
     }
 }
@@ -405,10 +388,10 @@ static uint32_t standstill_end(struct bf_standstill *s, enum occasion occasion)
 {
     bool active = false;
     standstill_advance_clock(s);
-    for (uint32_t i = 0; i < s->scheduler->engine_count; i++)
-        engine_watch(s, i, &active);
-    calls_watch(s, &s->watch->device_call, &active);
-    return active && !bf_scheduler_is_lost(s->scheduler) ? standstill_report(s, occasion) : 0;
+    bool stands = standstill_watch(s, &active);
+    return (active || stands) && !bf_scheduler_is_lost(s->scheduler)
+               ? standstill_report(s, occasion)
+               : 0;
 }
 
 static uint32_t standstill_report_locking(struct bf_standstill *s, enum occasion occasion)

@@ -7,15 +7,16 @@
  *        doesn't ask, a batch lock it only tries; the others it takes are leaves, held over memory
  *        accesses. And it asks the driver of no object that the program may destroy meanwhile: of
  *        semaphores that Belfry wasn't told of it says what is waited for, and not what they have.
- *  SS-5  While work is outstanding it wakes up once a period; while none is, and none has been
+ *  SS-5  While work is outstanding it wakes up once a period (more often just after the process was
+ *        stopped, SS-6); while none is, and none has been
  *        begun for a period, not at all (WD-1, WD-3).
  *  SS-6  Time in which a debugger or a signal stopped the program is no standstill: its clock
  *        doesn't count a sleep of the thread in which that was, and a period once, however long it
  *        took. A trace says for how long at least that was, if it was long.
  *        Who looks at the live page (standstill/live.h) wakes it, too, and is answered at once.
  *  SS-7  A standstill is reported within a period after the set time, once; and again when the
- *        answer has changed: also when the value that is waited for has, and has stayed for the set
- *        time.
+ *        answer has changed: also when the value that is waited for has. While that moves nothing
+ *        stands: the set time counts from its last change.
  *
  * Proven by tests/standstill.
  */
@@ -38,6 +39,8 @@ struct bf_standstill_engine {
     uint64_t completed;     /* epochs that are reached */
     bool busy;              /* later ones have been accepted */
     uint64_t busy_since_ns; /* since when 'completed' has stayed */
+    uint64_t accepted;      /* epochs that have been */
+    uint64_t worked_ns;     /* when it was seen to have, or to have had, anything to do */
     uint64_t kept;          /* odd: a program has the VkQueue to itself */
     uint64_t kept_since_ns; /* since when that has stayed */
 };

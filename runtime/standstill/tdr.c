@@ -187,8 +187,9 @@ static bool calls_watch(struct bf_tdr *tdr, uint64_t now_ns)
         const struct bf_watched_call *call =
             i < tdr->scheduler->engine_count ? &watch->engines[i].call : &watch->device_call;
         for (; call; call = atomic_load(&call->next)) {
-            under_way = under_way || call->look.seen;
-            if (over && call->look.seen)
+            bool seen = call->look.seen && call->look.call.count % 2;
+            under_way = under_way || seen;
+            if (over && seen)
                 bf_message(BF_MESSAGE_ERROR,
                            "tdr: thread %u hasn't left the driver %u ms after the loss (setting "
                            "tdr_ddi_delay)",

@@ -181,23 +181,23 @@ static void put_outside(struct writer *w, const struct bf_case *found)
     put_behind(w, found->behind);
 }
 
-static void put_thread(struct writer *w, const struct bf_graph_engine *e)
+static void put_thread(struct writer *w, const struct bf_graph_call *call)
 {
-    put(w, "thread %" PRIu32, e->thread);
-    if (e->thread_name[0])
-        put(w, " '%s'", e->thread_name);
+    put(w, "thread %" PRIu32, call->thread);
+    if (call->thread_name[0])
+        put(w, " '%s'", call->thread_name);
 }
 
 /* "for semaphore 'frame' to reach 7 (has 3): nobody has submitted such a signal" */
-static void put_host_wait(struct writer *w, const struct bf_graph_engine *e)
+static void put_host_wait(struct writer *w, const struct bf_graph_call *call)
 {
     const struct bf_graph_object *object =
-        e->call_object == BF_GRAPH_NONE ? NULL : &w->graph->objects[e->call_object];
-    put(w, " for %s", object ? object->name : e->call_fence);
+        call->object == BF_GRAPH_NONE ? NULL : &w->graph->objects[call->object];
+    put(w, " for %s", object ? object->name : call->fence);
     if (object)
-        put(w, " to reach %" PRIu64 " (has %" PRIu64 ")", e->call_value, object->value);
-    if (e->call_more)
-        put(w, " and %" PRIu32 " more", e->call_more);
+        put(w, " to reach %" PRIu64 " (has %" PRIu64 ")", call->value, object->value);
+    if (call->more)
+        put(w, call->any ? " or one of %" PRIu32 " more" : " and %" PRIu32 " more", call->more);
     if (object)
         put_nobody(w, object);
     else
@@ -206,20 +206,21 @@ static void put_host_wait(struct writer *w, const struct bf_graph_engine *e)
 
 static void put_call(struct writer *w, const struct bf_case *found)
 {
-    const struct bf_graph_engine *e = &w->graph->engines[found->engine];
-    put_thread(w, e);
-    if (e->call_missing || e->call_fence[0]) {
-        put(w, " has waited for ");
-        put_age(w, found->age_ns);
-        put(w, ", in %s,", e->call);
-        put_host_wait(w, e);
-        return;
-    }
-    put(w, " has been in the driver for ");
+    const struct bf_graph_call *call = &w->graph->calls[found->call];
+    const bool awaits =
+        call->object == BF_GRAPH_NONE
+            ? call->fence[0] != '\0'
+            : w->graph->objects[call->object].value < call->value; /* else it is on its way back */
+    put_thread(w, call);
+    put(w, awaits ? " has waited for " : " has been in the driver for ");
     put_age(w, found->age_ns);
-    put(w, ", in %s", e->call);
-    if (e->name[0])
-        put(w, " on %s", e->name);
+    put(w, ", in %s", call->name);
+    if (awaits) {
+        put(w, ",");
+        put_host_wait(w, call);
+    } else if (call->engine + 1 < w->graph->engine_count) {
+        put(w, " on %s", w->graph->engines[call->engine].name);
+    }
 }
 
 static void put_taken(struct writer *w, const struct bf_case *found)
@@ -317,13 +318,19 @@ void bf_submission_write(const struct bf_graph_engine *engine, char text[BF_CASE
         put(&w, ": %s", engine->content);
 }
 
-void bf_call_write(const struct bf_graph_engine *engine, char text[BF_CASE_TEXT])
+void bf_call_write(const struct bf_graph *graph, uint32_t engine, char text[BF_CASE_TEXT])
 {
+    const struct bf_graph_call *longest = NULL;
     struct writer w = {NULL, text, 0};
     text[0] = '\0';
-    if (!engine->call)
+    for (uint32_t i = 0; i < graph->call_count; i++) {
+        const struct bf_graph_call *call = &graph->calls[i];
+        if (call->engine == engine && (!longest || call->ns > longest->ns))
+            longest = call;
+    }
+    if (!longest)
         return;
-    put_thread(&w, engine);
-    put(&w, " in %s for ", engine->call);
-    put_age(&w, engine->call_ns);
+    put_thread(&w, longest);
+    put(&w, " in %s for ", longest->name);
+    put_age(&w, longest->ns);
 }

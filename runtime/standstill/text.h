@@ -18,6 +18,6 @@ void bf_case_write(const struct bf_graph *graph, const struct bf_case *found,
  * engine's GPU is busy with, and the call of the driver's on it; "": nothing, none. */
 void bf_wait_write(const struct bf_graph *graph, uint32_t queue, char text[BF_CASE_TEXT]);
 void bf_submission_write(const struct bf_graph_engine *engine, char text[BF_CASE_TEXT]);
-void bf_call_write(const struct bf_graph_engine *engine, char text[BF_CASE_TEXT]);
+void bf_call_write(const struct bf_graph *graph, uint32_t engine, char text[BF_CASE_TEXT]);
 
 #endif

@@ -16,6 +16,7 @@ struct made {
     struct bf_graph_signal signals[64], waits[64];
     struct bf_graph_queue queues[16];
     struct bf_graph_engine engines[3];
+    struct bf_graph_call calls[4];
 };
 
 /* By its first letter: f and g are fences, b is binary, x and y are timelines that others may
@@ -49,6 +50,7 @@ static void make(struct made *m, const char *text)
                                  .waits = m->waits,
                                  .queues = m->queues,
                                  .engines = m->engines,
+                                 .calls = m->calls,
                                  .engine_count = 3}};
     struct bf_graph_queue *queue = NULL;
     uint32_t place = 0;
@@ -60,7 +62,7 @@ static void make(struct made *m, const char *text)
             queue = &m->queues[m->graph.queue_count++];
             *queue = (struct bf_graph_queue){
                 .name = {word[0]}, .key = queue, .packet = 1, .object = BF_GRAPH_NONE};
-            queue->age_ns = word[1] == '/' ? S / 2 : 2 * S;
+            queue->age_ns = queue->still_ns = word[1] == '/' ? S / 2 : 2 * S;
             queue->state = word[1] == '!' ? BF_GRAPH_GOING : BF_GRAPH_HELD;
             queue->engine = word[1] == '!';
             queue->on_gpu = word[1] == '#';
@@ -237,6 +239,20 @@ static struct bf_graph_engine busy(uint64_t order, uint32_t waits)
     return e;
 }
 
+/* While what is waited for moves, nothing stands. */
+TEST(test_moves)
+{
+    struct made m;
+    make(&m, "A: s<7");
+    m.objects[0].value = 3;
+    m.queues[0].still_ns = S / 2;
+    expect(&m, "");
+    m.queues[0].still_ns = S;
+    expect(&m,
+           "packet 1 of A waits for s to reach 7 (has 3) for 2.0 s: nobody has submitted such a "
+           "signal; the host may still signal it");
+}
+
 /* Of engines that are busy, those are told that wait for no other one's work. */
 TEST(test_engines)
 {
@@ -283,9 +299,7 @@ TEST(test_calls)
 {
     struct made m;
     make(&m, "A!: s=1");
-    m.engines[1] =
-        (struct bf_graph_engine){.name = "E", .taken_ns = 2 * S, .thread = 5, .call_ns = 2 * S};
-    strcpy(m.engines[1].thread_name, "main");
+    m.engines[1] = (struct bf_graph_engine){.name = "E", .taken_ns = 2 * S, .idle_ns = 4 * S};
     expect(&m,
            "packet 1 of A could have gone to the driver for 2.0 s, but a thread keeps E to itself "
            "(bfLockVkQueue)");
@@ -297,12 +311,74 @@ TEST(test_calls)
     m.graph.queues[0].suspended = false;
     m.engines[1].taken_ns = S / 2; /* not for so long */
     expect(&m, "");
-    m.engines[1].call = "vkQueueWaitIdle";
-    m.engines[1].call_waits = true;
+    struct bf_graph_call *call = &m.calls[0];
+    m.graph.call_count = 1;
+    *call = (struct bf_graph_call){.engine = 1,
+                                   .name = "vkQueueWaitIdle",
+                                   .waits = true,
+                                   .ns = 2 * S,
+                                   .still_ns = 2 * S,
+                                   .thread = 5,
+                                   .thread_name = "main",
+                                   .object = BF_GRAPH_NONE};
     expect(&m, "thread 5 'main' has been in the driver for 2.0 s, in vkQueueWaitIdle on E");
     m.engines[1].busy = true;
     expect(&m, "");
-    m.engines[1].call_waits = false;
-    m.engines[1].call = "vkQueuePresentKHR";
+    m.engines[1].busy = false;
+    m.engines[1].idle_ns = S / 2; /* it has only just become idle */
+    expect(&m, "");
+    m.engines[1].busy = true;
+    call->waits = false;
+    call->name = "vkQueuePresentKHR";
     expect(&m, "thread 5 'main' has been in the driver for 2.0 s, in vkQueuePresentKHR on E");
+    call->young = true;
+    expect(&m, "");
+}
+
+/* Threads that wait on the host: each for itself, and only while what they wait for stands. */
+TEST(test_host_waits)
+{
+    static const char frame[] =
+        "thread 5 has waited for 3.0 s, in vkWaitSemaphores, for s to reach 7 "
+        "(has 3): nobody has submitted such a signal; the host may still "
+        "signal it";
+    static const char both[] =
+        "thread 5 has waited for 3.0 s, in vkWaitSemaphores, for s to reach 7 (has 3) or one of 2 "
+        "more: nobody has submitted such a signal; the host may still signal it\n"
+        "thread 6 has waited for 2.0 s, in vkWaitForFences, for fence 'f': no submission is left "
+        "that would signal it, unless an image is being acquired";
+    struct made m;
+    make(&m, "A!: s=3");
+    m.objects[0].value = 3;
+    m.graph.call_count = 2;
+    m.calls[0] = (struct bf_graph_call){.engine = 2,
+                                        .name = "vkWaitSemaphores",
+                                        .waits = true,
+                                        .ns = 3 * S,
+                                        .still_ns = 3 * S,
+                                        .value = 7,
+                                        .thread = 5,
+                                        .missing = true};
+    m.calls[1] = (struct bf_graph_call){.engine = 2,
+                                        .name = "vkWaitForFences",
+                                        .waits = true,
+                                        .ns = 2 * S,
+                                        .still_ns = 2 * S,
+                                        .object = BF_GRAPH_NONE,
+                                        .thread = 6,
+                                        .fence = "fence 'f'"};
+    m.graph.idle_ns = 3 * S;
+    expect(&m, frame);
+    m.calls[0].still_ns = S / 2; /* it moves */
+    expect(&m, "");
+    m.calls[0].missing = false; /* it has been submitted */
+    expect(&m, "");
+    m.calls[0].still_ns = 3 * S;
+    expect(&m, "");
+    m.calls[0].any = true;
+    m.calls[0].more = 2;
+    m.queues[0].state = BF_GRAPH_EMPTY; /* nothing is left */
+    expect(&m, both);
+    m.graph.idle_ns = S / 2; /* of late */
+    expect(&m, "");
 }

@@ -394,20 +394,27 @@ struct waiting {
     VkFence fence; /* or */
     VkSemaphore semaphore;
     uint64_t value, timeout_ns;
+    int times;         /* further ones, for as much more */
+    uint64_t pause_ns; /* after each time-out */
 };
 
 static void *wait_on_host(void *context)
 {
     struct waiting *h = context;
+    uint64_t value = h->value;
     const VkSemaphoreWaitInfo info = {VK_TYPE(SEMAPHORE_WAIT_INFO), .semaphoreCount = 1,
-                                      .pSemaphores = &h->semaphore, .pValues = &h->value};
-    VkResult result;
+                                      .pSemaphores = &h->semaphore, .pValues = &value};
     pthread_setname_np(pthread_self(), "loader");
-    do
-        result = h->fence ? vkWaitForFences(h->device, 1, &h->fence, VK_TRUE, h->timeout_ns)
-                          : vkWaitSemaphores(h->device, &info, h->timeout_ns);
-    while (result == VK_TIMEOUT);
-    assert_success(result);
+    for (int i = 0; i == 0 || i < h->times; i++, value += h->value) {
+        VkResult result = VK_TIMEOUT;
+        while (result == VK_TIMEOUT) {
+            result = h->fence ? vkWaitForFences(h->device, 1, &h->fence, VK_TRUE, h->timeout_ns)
+                              : vkWaitSemaphores(h->device, &info, h->timeout_ns);
+            if (result == VK_TIMEOUT && h->pause_ns)
+                nanosleep(&(struct timespec){.tv_nsec = (long)h->pause_ns}, NULL);
+        }
+        assert_success(result);
+    }
     return NULL;
 }
 
@@ -421,8 +428,10 @@ TOLD_TEST(test_host_wait)
     w->icd.hold_before_signals(true);
     assert_success(vulkan_submit(w->queues[0][0], (struct vulkan_batch){0}));
     for (uint64_t i = 1; i <= 2; i++) {
-        struct waiting h = {w->device, VK_NULL_HANDLE, t, 2 * i,
-                            i == 1 ? UINT64_MAX : UINT64_C(20000000)};
+        struct waiting h = {.device = w->device,
+                            .semaphore = t,
+                            .value = 2 * i,
+                            .timeout_ns = i == 1 ? UINT64_MAX : UINT64_C(20000000)};
         char wanted[200];
         assert_int_equal(pthread_create(&thread, NULL, wait_on_host, &h), 0);
         snprintf(wanted, sizeof(wanted),
@@ -435,7 +444,7 @@ TOLD_TEST(test_host_wait)
         pthread_join(thread, NULL);
     }
     assert_submitted(w->queues[0][1], .wait = u, .wait_value = 1, .signal = t, .signal_value = 5);
-    struct waiting h = {w->device, VK_NULL_HANDLE, t, 5, UINT64_MAX};
+    struct waiting h = {.device = w->device, .semaphore = t, .value = 5, .timeout_ns = UINT64_MAX};
     assert_int_equal(pthread_create(&thread, NULL, wait_on_host, &h), 0);
     told_expect("packet 1 of 3D queue 0:1 waits for semaphore 'other' *");
     assert_submitted(w->queues[0][2], .wait = u, .wait_value = 2); /* later than the thread */
@@ -447,13 +456,77 @@ TOLD_TEST(test_host_wait)
     vulkan_destroy(w->device, t, u);
 }
 
+/* A value that is signalled while the watchdog rests is told, and a thread that goes on and waits
+ * again has to wait for twice as long (CW-1). */
+TOLD_TEST(test_host_wait_that_moves)
+{
+    VkSemaphore t = named_timeline(w, "frame");
+    struct waiting h = {
+        .device = w->device, .semaphore = t, .value = 10, .timeout_ns = UINT64_MAX, .times = 3};
+    pthread_t thread;
+    double least_s = 0.1;
+    assert_int_equal(pthread_create(&thread, NULL, wait_on_host, &h), 0);
+    for (uint64_t i = 1; i <= 3; i++, least_s *= 2) {
+        double waited_s = 0;
+        told_expect("thread * 'loader' has waited for *: nobody has submitted such a signal; *");
+        assert_int_equal(sscanf(told_line, "thread %*u 'loader' has waited for %lf", &waited_s), 1);
+        assert_true(waited_s >= least_s);
+        if (i == 1) {
+            told_await_sleep(true);
+            vulkan_signal(w->device, t, 3);
+            told_expect(
+                "thread * 'loader' has waited for *, for semaphore 'frame' to reach 10 (has "
+                "3)*");
+        }
+        vulkan_signal(w->device, t, 10 * i);
+    }
+    pthread_join(thread, NULL);
+    vkDestroySemaphore(w->device, t, NULL);
+}
+
+struct poller {
+    struct waiting waiting;
+    pthread_t thread;
+};
+
+/* Many threads that ask again and again, each for something of its own: each is told of, once. One
+ * that polls for an image meanwhile hides none of them. */
+TOLD_TEST(test_host_waits)
+{
+    enum { POLLERS = 5 };
+    VkSemaphore t = named_timeline(w, "frame");
+    struct poller pollers[POLLERS];
+    bool told[POLLERS] = {false};
+    for (uint64_t i = 0; i < POLLERS; i++) {
+        pollers[i].waiting = (struct waiting){.device = w->device,
+                                              .semaphore = t,
+                                              .value = i + 1,
+                                              .timeout_ns = 1000000,
+                                              .pause_ns = 300000 * (i + 1)};
+        assert_int_equal(
+            pthread_create(&pollers[i].thread, NULL, wait_on_host, &pollers[i].waiting), 0);
+    }
+    for (int i = 0; i < POLLERS; i++) {
+        unsigned value = 0;
+        told_expect(
+            "thread * 'loader' has waited for *, for semaphore 'frame' to reach ? (has 0)*");
+        assert_int_equal(sscanf(strstr(told_line, " reach "), " reach %u", &value), 1);
+        assert_true(value >= 1 && value <= POLLERS && !told[value - 1]);
+        told[value - 1] = true;
+    }
+    vulkan_signal(w->device, t, POLLERS);
+    for (int i = 0; i < POLLERS; i++)
+        pthread_join(pollers[i].thread, NULL);
+    vkDestroySemaphore(w->device, t, NULL);
+}
+
 /* A fence that no submission was given: told when nothing is left that could signal it; once it
  * is, nobody wakes up for it. */
 TOLD_TEST(test_host_wait_for_fence)
 {
     VkFence fence = vulkan_fence(w->device, false);
     pthread_t thread;
-    struct waiting h = {w->device, .fence = fence, .timeout_ns = UINT64_MAX};
+    struct waiting h = {.device = w->device, .fence = fence, .timeout_ns = UINT64_MAX};
     name(w, VK_OBJECT_TYPE_FENCE, (uint64_t)fence, "uploaded");
     assert_int_equal(pthread_create(&thread, NULL, wait_on_host, &h), 0);
     told_expect("thread * 'loader' has waited for ?.? s, in vkWaitForFences, for fence 'uploaded': "
