@@ -414,11 +414,14 @@ void bf_standstill_report_hang(struct bf_standstill *s)
     standstill_report_locking(s, OCCASION_HANG);
 }
 
+/* For so long who exits waits for a look that is under way. */
+#define LOOK_NS UINT64_C(200000000)
+
 void bf_standstill_report_at_exit(struct bf_standstill *s)
 {
-    if (!bf_lock_try_briefly(
-            &s->lock)) /* a look that doesn't end has been reported, or never will be */
-        return;
+    const struct timespec until = bf_timespec(bf_now_ns() + LOOK_NS);
+    if (!bf_lock_acquire_until(&s->lock, &until))
+        return; /* a look that doesn't end has been reported, or never will be */
     standstill_end(s, OCCASION_EXIT);
     bf_lock_release(&s->lock);
     if (s->summary)

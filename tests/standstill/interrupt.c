@@ -4,7 +4,9 @@
 #include "support/world.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +18,7 @@
 #include <belfry/belfry.h>
 
 #include "standstill/lines.h"
+#include "support/asleep.h"
 
 static void handler(int number)
 {
@@ -87,6 +90,39 @@ static void work_be_over(struct device *w, VkSemaphore t)
     vulkan_wait(w->device, t, 1);
 }
 
+/* A look that lasts, as it tells, until the program has begun to exit. */
+static struct {
+    sem_t begun, end;
+    _Atomic bool over;
+} look;
+
+static void look_last(BfMessageSeverity severity, const char *text, void *context)
+{
+    if (!atomic_exchange(&look.over, true)) {
+        sem_post(&look.begun);
+        sem_wait(&look.end);
+    }
+}
+
+static void *look_end(void *context)
+{
+    while (thread_state(getpid()) != 'S')
+        sched_yield();
+    sem_post(&look.end);
+    return NULL;
+}
+
+static void look_begin(void)
+{
+    pthread_t thread;
+    sem_init(&look.begun, 0, 0);
+    sem_init(&look.end, 0, 0);
+    assert_success(bfSetMessageCallback(look_last, NULL));
+    sem_wait(&look.begun);
+    assert_int_equal(pthread_create(&thread, NULL, look_end, NULL), 0);
+    pthread_detach(thread);
+}
+
 /* The program: has a packet held, says so, and does what it was started for. */
 static int run_program(const char *how)
 {
@@ -136,7 +172,9 @@ static int run_program(const char *how)
     }
     if (strcmp(how, "twice") == 0)
         stderr_fill();
-    if (strcmp(how, "exit") == 0)
+    if (strcmp(how, "looking") == 0)
+        look_begin();
+    if (strcmp(how, "exit") == 0 || strcmp(how, "looking") == 0)
         return 5;
     say("ready");
     if (strcmp(how, "once") == 0) { /* a call that the signal interrupts, in this thread */
@@ -166,7 +204,12 @@ static char *run(const char *how, int number, int *status)
             close(err[i]);
         }
         /* It is told at the end alone, and what is over then, long before the next look. */
-        setenv("VK_BELFRY_MULTI_ENGINE_WATCHDOG", strncmp(how, "over", 4) ? "60000" : "500", 1);
+        setenv("VK_BELFRY_MULTI_ENGINE_WATCHDOG",
+               strncmp(how, "over", 4) == 0  ? "500"
+               : strcmp(how, "looking") == 0 ? "100"
+                                             : "60000",
+               1);
+        setenv("VK_BELFRY_MULTI_ENGINE_SUMMARY", strcmp(how, "looking") == 0 ? "true" : "false", 1);
         execl("/proc/self/exe", "belfry-standstill-interrupt", "run", how, NULL);
         _exit(127);
     }
@@ -221,6 +264,17 @@ TEST(test_ends)
         }
         assert_null(line ? strstr(line + 20, "standstill") : NULL); /* once */
     }
+}
+
+/* Nothing is left out because the watchdog looks at that moment. */
+TEST(test_looking)
+{
+    int status;
+    const char *text = run("looking", 0, &status);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 5);
+    print_message("%s", text);
+    assert_non_null(strstr(text, " 2 submissions, "));
 }
 
 /* What is over by then is none of what is told, whatever the watchdog has seen before. */
