@@ -123,6 +123,26 @@ static void look_begin(void)
     pthread_detach(thread);
 }
 
+/* Until a signal comes. (Not by pause(): ThreadSanitizer may leave a signal for the thread's next
+ * call.) */
+static _Noreturn void stay(void)
+{
+    for (;;)
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+}
+
+struct host_wait {
+    VkDevice device;
+    VkSemaphore semaphore;
+};
+
+static void *wait_on_host(void *context)
+{
+    struct host_wait *wait = context;
+    vulkan_wait(wait->device, wait->semaphore, 1);
+    return NULL;
+}
+
 /* The program: has a packet held, says so, and does what it was started for. */
 static int run_program(const char *how)
 {
@@ -142,8 +162,18 @@ static int run_program(const char *how)
     if (strcmp(how, "over, and on") == 0) {
         work_be_over(&w, t);
         say("ready");
-        for (;;)
-            pause();
+        stay();
+    }
+    if (strcmp(how, "told") == 0) {
+        struct host_wait wait = {w.device, t};
+        pthread_t thread;
+        told_begin();
+        assert_int_equal(pthread_create(&thread, NULL, wait_on_host, &wait), 0);
+        told_expect("thread * has waited for *");
+        told_await_sleep(true);
+        told_end(); /* what comes now is written to stderr */
+        say("ready");
+        stay();
     }
     assert_success(vulkan_submit(w.queues[0][0], (struct vulkan_batch){0}));
     assert_success(vkQueueWaitIdle(w.queues[0][0]));
@@ -181,8 +211,7 @@ static int run_program(const char *how)
         sigsuspend(&none);
         _exit(6);
     }
-    for (;;) /* not pause(): ThreadSanitizer may leave a signal for the thread's next call */
-        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    stay();
 }
 
 /* Starts the program, sends it the signal (0: none), and returns what it wrote to stderr; *status
@@ -205,9 +234,9 @@ static char *run(const char *how, int number, int *status)
         }
         /* It is told at the end alone, and what is over then, long before the next look. */
         setenv("VK_BELFRY_MULTI_ENGINE_WATCHDOG",
-               strncmp(how, "over", 4) == 0  ? "500"
-               : strcmp(how, "looking") == 0 ? "100"
-                                             : "60000",
+               strncmp(how, "over", 4) == 0                              ? "500"
+               : strcmp(how, "looking") == 0 || strcmp(how, "told") == 0 ? "100"
+                                                                         : "60000",
                1);
         setenv("VK_BELFRY_MULTI_ENGINE_SUMMARY", strcmp(how, "looking") == 0 ? "true" : "false", 1);
         execl("/proc/self/exe", "belfry-standstill-interrupt", "run", how, NULL);
@@ -287,6 +316,18 @@ TEST(test_over)
         assert_int_equal(i ? WIFSIGNALED(status) : WIFEXITED(status), 1);
         assert_int_equal(i ? WTERMSIG(status) : WEXITSTATUS(status), i ? SIGINT : 5);
     }
+}
+
+/* What has been told of while it lasted is told again at the end, though nobody has looked since:
+ * a thread that waits on the host. */
+TEST(test_told_again)
+{
+    int status;
+    const char *text = run("told", SIGINT, &status);
+    print_message("%s", text);
+    assert_non_null(strstr(text, ", in vkWaitSemaphores, for semaphore "));
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGINT);
 }
 
 /* IT-2: who comes back from a call that the signal has interrupted doesn't go on. (It could seldom
