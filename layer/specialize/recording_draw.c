@@ -149,12 +149,25 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdDispatchBase(VkCommandBuffer bu
 
 /* Render passes, which are timed as a whole ----------------------------------------------------*/
 
+/* How far a pass reaches, unless each of several devices has an area of its own; NULL: unknown. */
+static const VkRect2D *render_area(const void *chain, const VkRect2D *area)
+{
+    for (const VkBaseInStructure *s = chain; s; s = s->pNext) {
+        if (s->sType == VK_STRUCTURE_TYPE_DEVICE_GROUP_RENDER_PASS_BEGIN_INFO)
+            return NULL;
+    }
+    return area;
+}
+
 /* Tells the recording that a render pass begins, and returns the recording. */
-static struct bf_recording *recording_pass_begin(VkCommandBuffer buffer)
+static struct bf_recording *recording_pass_begin(VkCommandBuffer buffer,
+                                                 const VkRenderPassBeginInfo *info)
 {
     struct bf_recording *recording = layer_recording_find(buffer);
-    if (recording)
+    if (recording) {
+        bf_recording_area(recording, render_area(info->pNext, &info->renderArea));
         bf_recording_pass_begins(recording);
+    }
     return recording;
 }
 
@@ -168,7 +181,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBeginRenderPass(VkCommandBuffer
                                                                  const VkRenderPassBeginInfo *info,
                                                                  VkSubpassContents contents)
 {
-    struct bf_recording *recording = recording_pass_begin(buffer);
+    struct bf_recording *recording = recording_pass_begin(buffer, info);
     layer_recording_table(recording, buffer)->vkCmdBeginRenderPass(buffer, info, contents);
 }
 
@@ -176,7 +189,7 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBeginRenderPass2(VkCommandBuffe
                                                                   const VkRenderPassBeginInfo *info,
                                                                   const VkSubpassBeginInfo *subpass)
 {
-    struct bf_recording *recording = recording_pass_begin(buffer);
+    struct bf_recording *recording = recording_pass_begin(buffer, info);
     const struct VolkDeviceTable *vk = layer_recording_table(recording, buffer);
     vk->vkCmdBeginRenderPass2(buffer, info, subpass);
 }
@@ -202,6 +215,8 @@ VKAPI_ATTR void VKAPI_CALL layer_specialize_vkCmdBeginRendering(VkCommandBuffer 
                                                                 const VkRenderingInfo *info)
 {
     struct bf_recording *recording = layer_recording_find(buffer);
+    if (recording)
+        bf_recording_area(recording, render_area(info->pNext, &info->renderArea));
     if (recording && !(info->flags & (VK_RENDERING_SUSPENDING_BIT | VK_RENDERING_RESUMING_BIT)))
         bf_recording_pass_begins(recording);
     layer_rendering_begins(layer_device_of(buffer), info);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The forms of a variant's module: folding them, having them checked by a helper process, and which
  * of them is taken. [FM-1] */
+#include <string.h>
+
 #include "base/clock.h"
 #include "base/message.h"
 #include "specialize/check_in_helper.h"
@@ -123,6 +125,7 @@ static enum bf_reason forms_check(struct bf_job *job, const struct bf_folded for
         if (answer.forms[i].reason != BF_REASON_NONE)
             continue;
         job->form = first + i;
+        memcpy(job->reach, answer.reach, sizeof(job->reach));
         job->times.first_use = answer.forms[i].first_use_ns;
         job->times.variant = answer.forms[i].steady_ns;
         return BF_REASON_NONE;

@@ -28,6 +28,7 @@ struct bf_recording *bf_recording_create(struct bf_recorder *recorder, VkCommand
     r->handle = handle;
     r->level = level;
     r->blocks = blocks;
+    bf_recording_area(r, NULL);
     if (recorder->times)
         r->account = bf_time_account_create();
     return r;
@@ -130,6 +131,7 @@ void bf_recording_reset(struct bf_recording *r)
     r->queries = 0;
     r->blocks &= BF_RECORDING_PROTECTED;
     r->layout = VK_NULL_HANDLE;
+    bf_recording_area(r, NULL);
     bf_recording_forget_push(r);
     bf_recording_forget_bound(r, VK_PIPELINE_BIND_POINT_GRAPHICS);
     bf_recording_forget_bound(r, VK_PIPELINE_BIND_POINT_COMPUTE);
@@ -248,23 +250,22 @@ static inline bool variant_is_for(const struct bf_variant *variant, const struct
     return !(differ[0] | differ[1] | (mask & ~v->known));
 }
 
-/* RC-7. */
-static inline bool dispatch_is_checked(const struct bf_variant *variant, const uint32_t *groups)
+/* RC-7, RC-8. */
+static inline bool reach_is_checked(const struct bf_variant *variant, const uint32_t *groups)
 {
     return groups[0] <= variant->groups[0] && groups[1] <= variant->groups[1] &&
            groups[2] <= variant->groups[2];
 }
 
 /* Of the variants that fit, the one with the most constants; NULL: none fits. 'groups': of a
- * dispatch, else NULL. */
+ * dispatch, or how far a render area reaches. */
 static inline struct bf_variant *find_variant(const struct bf_pipeline *p, const struct values *v,
                                               const uint32_t *groups)
 {
     struct bf_variant *best = NULL;
     for (int i = 0; i < BF_MAX_VARIANTS; i++) {
         struct bf_variant *variant = atomic_load_explicit(&p->variants[i], memory_order_acquire);
-        if (variant && variant_is_for(variant, v) &&
-            (!groups || dispatch_is_checked(variant, groups)) &&
+        if (variant && variant_is_for(variant, v) && reach_is_checked(variant, groups) &&
             (!best || __builtin_popcount(variant->mask) > __builtin_popcount(best->mask)))
             best = variant;
     }
@@ -336,6 +337,15 @@ static void groups_note(struct bf_pipeline *p, const uint32_t *groups)
     }
     for (int i = 0; is > was && i < 3; i++)
         atomic_store_explicit(&p->groups[i], groups[i], memory_order_relaxed);
+}
+
+/* How far render areas reach, along each axis. */
+static void area_note(struct bf_pipeline *p, const uint32_t *area)
+{
+    for (int i = 0; i < 3; i++) {
+        if (area[i] > atomic_load_explicit(&p->groups[i], memory_order_relaxed))
+            atomic_store_explicit(&p->groups[i], area[i], memory_order_relaxed);
+    }
 }
 
 /* A/B timing
@@ -468,11 +478,14 @@ void bf_recording_measured(struct bf_recording *r)
     bf_ab_timing_end(r->recorder->timer, r->timing, r->handle);
 }
 
-/* Those that a variant has to be for: NULL: it is a draw. */
-static const uint32_t *groups_of(VkPipelineBindPoint point, const uint32_t *groups)
+/* Those that a variant has to be for. */
+static const uint32_t *reach_of(const struct bf_recording *r, VkPipelineBindPoint point,
+                                const uint32_t *groups)
 {
     static const uint32_t unknown[3] = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
-    return point == VK_PIPELINE_BIND_POINT_COMPUTE && !groups ? unknown : groups;
+    if (point == VK_PIPELINE_BIND_POINT_GRAPHICS)
+        return r->area;
+    return groups ? groups : unknown;
 }
 
 void bf_recording_choose(struct bf_recording *r, struct bf_bound *b, VkPipelineBindPoint point,
@@ -494,11 +507,13 @@ void bf_recording_choose(struct bf_recording *r, struct bf_bound *b, VkPipelineB
     struct bf_variant *variant = NULL;
     if (may_pick || uses) {
         struct values v = read_values(r, p);
-        variant = may_pick ? find_variant(p, &v, groups_of(point, groups)) : NULL;
+        variant = may_pick ? find_variant(p, &v, reach_of(r, point, groups)) : NULL;
         if (uses)
             use_note(r, p, &v, uses);
         if (uses && groups)
             groups_note(p, groups);
+        else if (uses && point == VK_PIPELINE_BIND_POINT_GRAPHICS && r->area[2] == 1)
+            area_note(p, r->area);
     }
     struct bf_ab_use use = {.candidate = BF_AB_NONE};
     bool ab_timed = variant && atomic_load_explicit(&variant->ab_timed, memory_order_relaxed);

@@ -28,6 +28,10 @@
  *        more workgroups than what it was checked for, and whose numbers begin with 0: for none
  *        whose size the GPU alone knows.
  *
+ *  RC-8  Of a graphics pipeline whose results may depend on where a fragment lies, a variant is
+ *        picked only in a pass whose render area reaches, along both axes, no further than what it
+ *        was checked for: in none whose render area isn't known, as in a secondary command buffer.
+ *
  * Nothing here takes a lock. Memory is allocated for the table of variants that a command buffer
  * has recorded and, once, for its notes.
  *
@@ -109,6 +113,8 @@ struct bf_recording {
     uint32_t blocks;          /* enum bf_recording_block */
     uint32_t queries;         /* active queries that block */
     struct bf_bound bound[2]; /* VK_PIPELINE_BIND_POINT_GRAPHICS, _COMPUTE */
+    /* How far the render area reaches; UINT32_MAX: not known. The third is 1, or UINT32_MAX. */
+    uint32_t area[3];
 
     VkPipelineLayout layout; /* the layout of the last push, and */
     uint32_t layout_id; /* the number of its push-constant ranges, so that it is looked up once */
@@ -281,6 +287,19 @@ static inline void bf_recording_dispatch(struct bf_recording *recording, const u
         bf_recording_choose(recording, b, VK_PIPELINE_BIND_POINT_COMPUTE, groups);
     if (recording->account)
         bf_recording_account_use(recording, VK_PIPELINE_BIND_POINT_COMPUTE);
+}
+
+/* Before a render pass, or a part of one, begins in this command buffer. NULL: it isn't known how
+ * far it reaches. */
+static inline void bf_recording_area(struct bf_recording *recording, const VkRect2D *area)
+{
+    for (int i = 0; i < 3; i++)
+        recording->area[i] = UINT32_MAX;
+    if (!area || area->offset.x < 0 || area->offset.y < 0)
+        return;
+    recording->area[0] = (uint32_t)area->offset.x + area->extent.width;
+    recording->area[1] = (uint32_t)area->offset.y + area->extent.height;
+    recording->area[2] = 1;
 }
 
 void bf_recording_measure_pass(struct bf_recording *recording);

@@ -147,6 +147,18 @@ static struct bf_ab_decision *decision_of(struct bf_candidate *candidate)
     return candidate->decision;
 }
 
+/* Where it matters what is beyond, a variant is for no more than what was compared. */
+static void variant_set_reach(struct bf_variant *variant, const struct bf_job *job,
+                              VkPipelineBindPoint point)
+{
+    memcpy(variant->asked, job->groups, sizeof(variant->asked));
+    memcpy(variant->groups, job->reach, sizeof(variant->groups));
+    for (int i = 0; i < 3 && point == VK_PIPELINE_BIND_POINT_COMPUTE; i++) {
+        if (variant->groups[i] > job->groups[i])
+            variant->groups[i] = job->groups[i];
+    }
+}
+
 static void publish(struct bf_specializer *s, struct bf_variant_states *states,
                     struct bf_candidate *candidate, struct bf_job *job)
 {
@@ -168,7 +180,7 @@ static void publish(struct bf_specializer *s, struct bf_variant_states *states,
     variant->mask = candidate->mask;
     variant->candidate = (uint32_t)(candidate - states->candidates);
     memcpy(variant->values, candidate->values, sizeof(variant->values));
-    memcpy(variant->groups, job->groups, sizeof(variant->groups));
+    variant_set_reach(variant, job, states->pipeline->point);
     bf_ab_decision_restart(candidate->decision); /* it may have been published before */
     candidate->used = false;
     candidate->reported_ns = bf_now_ns();
@@ -316,16 +328,17 @@ static bool dispatch_is_known(const struct bf_pipeline *pipeline)
     return pipeline->point != VK_PIPELINE_BIND_POINT_COMPUTE || atomic_load(&pipeline->groups[0]);
 }
 
-/* The program's dispatches have become larger than what the variant was checked for: so it is to be
- * checked anew, and isn't picked meanwhile. */
+/* The program's dispatches, or render areas, have become larger than they were when the variant was
+ * checked, which was no further: so it is to be checked anew, and isn't picked meanwhile. */
 static void variant_withdraw_outgrown(struct bf_specializer *s, struct bf_variant_states *states,
                                       struct bf_candidate *candidate)
 {
     bool outgrown = false;
-    if (!candidate->variant || states->pipeline->point != VK_PIPELINE_BIND_POINT_COMPUTE)
-        return;
-    for (int i = 0; i < 3; i++)
-        outgrown |= atomic_load(&states->pipeline->groups[i]) > candidate->variant->groups[i];
+    const struct bf_variant *variant = candidate->variant;
+    for (int i = 0; variant && i < 3; i++) {
+        uint32_t now = atomic_load(&states->pipeline->groups[i]);
+        outgrown |= now > variant->groups[i] && now > variant->asked[i];
+    }
     if (outgrown)
         bf_variant_states_withdraw(s, states, candidate, BF_REASON_UNUSED);
 }

@@ -145,7 +145,7 @@ static void make_record(int point)
     v->mask = 3;
     memcpy(v->values, recording_right, sizeof(recording_right));
     for (int i = 0; i < 3; i++)
-        v->groups[i] = 2;
+        v->groups[i] = point == VK_PIPELINE_BIND_POINT_COMPUTE ? 2 : UINT32_MAX;
     atomic_store(&p->variants[1], v);
     recording.records[point] = p;
     recording.variants[point] = v;

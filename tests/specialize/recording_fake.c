@@ -127,7 +127,9 @@ struct bf_variant *fake_variant(struct bf_pipeline *of, uint8_t mask,
     for (uint32_t i = 0; i < BF_WATCHED; i++)
         v->values[i] = mask >> i & 1 ? words[i] : 0;
     for (uint32_t i = 0; i < 3; i++)
-        v->groups[i] = UINT32_MAX - 1; /* of any dispatch whose size is known */
+        v->groups[i] = of->point == VK_PIPELINE_BIND_POINT_GRAPHICS
+                           ? UINT32_MAX
+                           : UINT32_MAX - 1; /* of any dispatch whose size is known */
     return v;
 }
 

@@ -43,6 +43,7 @@ struct program_buffer {
     int bound[2]; /* -1: none */
     uint32_t queries;
     bool feedback;
+    uint32_t area[3]; /* how far its pass reaches; UINT32_MAX: not known */
     struct uses uses;
     uint32_t uses_total;
     bool executed[BUFFERS];   /* secondaries that it depends on */
@@ -150,8 +151,13 @@ static void step_publish(void)
             ((uint8_t *)&words[i])[k] = (uint8_t)like->model.bytes[p->watch.offset[i] + k];
     }
     struct bf_variant *v = fake_variant(p, mask, words);
+    const bool draws = p->point == VK_PIPELINE_BIND_POINT_GRAPHICS;
+    const bool any = draws && rng_percent(&world.rng, 60);
     for (uint32_t i = 0; i < 3; i++)
-        v->groups[i] = rng_percent(&world.rng, 80) ? 3 : (uint32_t)rng_range(&world.rng, 1, 4);
+        v->groups[i] = any                           ? UINT32_MAX
+                       : draws && i == 2             ? 1
+                       : rng_percent(&world.rng, 80) ? 3
+                                                     : (uint32_t)rng_range(&world.rng, 1, 4);
     world.variants[world.variant_count++] = v;
     atomic_store_explicit(&p->variants[slot], v, memory_order_release);
     if (rng_percent(&world.rng, 5))
@@ -248,6 +254,7 @@ static void buffer_cleared(int index, enum state state)
     b->bound[0] = b->bound[1] = -1;
     b->queries = 0;
     b->feedback = b->fake.frozen = false;
+    memset(b->area, -1, sizeof(b->area));
     b->uses_total = 0;
     memset(&b->uses, 0, sizeof(b->uses));
     memset(b->executed, 0, sizeof(b->executed));
@@ -334,12 +341,15 @@ static void step_push(void)
     model_push(&b->model, id, offset, size, (const uint8_t *)words);
 }
 
-/* RC-7: of a dispatch of unknown size ('groups': NULL) none is for it. */
+/* RC-7, RC-8: of a dispatch of unknown size ('groups': NULL) none is for it; in a pass of unknown
+ * area those that are for any. */
 static bool may_run(const struct program_buffer *b, const struct bf_pipeline *p,
                     const struct bf_variant *v, const uint32_t *groups)
 {
-    bool may = p->point == VK_PIPELINE_BIND_POINT_GRAPHICS || groups;
-    for (int i = 0; may && groups && i < 3; i++)
+    if (p->point == VK_PIPELINE_BIND_POINT_GRAPHICS)
+        groups = b->area;
+    bool may = groups != NULL;
+    for (int i = 0; may && i < 3; i++)
         may = groups[i] <= v->groups[i];
     return may && model_allows(&b->model, p, v);
 }
@@ -369,6 +379,23 @@ static bool best_is_withdrawn(const struct program_buffer *b, const struct bf_pi
     return false;
 }
 
+static void step_pass(void)
+{
+    struct program_buffer *b = recording_buffer();
+    if (!b)
+        return;
+    const VkRect2D area = {{rng_range(&world.rng, -1, 2), rng_range(&world.rng, 0, 2)},
+                           {rng_below(&world.rng, 3), rng_below(&world.rng, 3)}};
+    const bool known = rng_percent(&world.rng, 90);
+    bf_recording_area(b->recording, known ? &area : NULL);
+    memset(b->area, -1, sizeof(b->area));
+    if (!known || area.offset.x < 0)
+        return;
+    b->area[0] = (uint32_t)area.offset.x + area.extent.width;
+    b->area[1] = (uint32_t)area.offset.y + area.extent.height;
+    b->area[2] = 1;
+}
+
 static void step_use(void)
 {
     struct program_buffer *b = recording_buffer();
@@ -393,7 +420,8 @@ static void step_use(void)
     if (v) {
         REQUIRE(bound->of == p, "a variant of another pipeline is bound");
         REQUIRE(!barred, "a variant is bound where none may be");
-        REQUIRE(may_run(b, p, v, groups), "a variant for other values or dispatches is bound");
+        REQUIRE(may_run(b, p, v, groups),
+                "a variant for other values, or where it wasn't checked, is bound");
         seen_picks++;
         for (uint32_t i = 0; i < world.variant_count; i++)
             b->refers[i] |= world.variants[i] == v;
@@ -644,7 +672,7 @@ static void run(uint64_t seed)
         step_begin, step_end,    step_bind,   step_bind,   step_bind,    step_push,    step_push,
         step_push,  step_use,    step_use,    step_use,    step_use,     step_use,     step_use,
         step_use,   step_use,    step_use,    step_other,  step_execute, step_publish, step_publish,
-        step_see,   step_submit, step_submit, step_retire,
+        step_see,   step_submit, step_submit, step_retire, step_pass,
     };
     memset(&world, 0, sizeof(world));
     fake_none();

@@ -13,20 +13,20 @@
 #include "gpu/memory.h"
 #include "specialize/check/draw.h"
 #include "specialize/dry_run/dry_run.h"
+#include "specialize/dry_run/needed.h"
 #include "specialize/check/test_resource.h"
 #include "specialize/check/inputs.h"
+#include "specialize/check/run_extent.h"
 #include "specialize/check/seeds.h"
 
-#define PATIENCE_NS           UINT64_C(10000000000)
-#define LIMIT_NS              UINT64_C(200000000)
-#define DOUBLE_NS             UINT64_C(1000000)  /* a dry run that takes less is doubled */
-#define DOUBLE_CPU_NS         UINT64_C(20000000) /* on a CPU: there nobody's frame waits for it */
-#define TRIES                 3                  /* of a run that seems long; the shortest counts */
-#define SUM_LIMITS            10                 /* all dry runs, in limits of one */
-#define FEW_INVOCATIONS       1024               /* of the program's dispatch */
-#define MOST_INVOCATIONS      8192
-#define MOST_REAL_INVOCATIONS (UINT64_C(1) << 18) /* of a run with the program's workgroups */
-#define MOST_PIXELS           (UINT64_C(1) << 16) /* that are drawn to */
+#define PATIENCE_NS      UINT64_C(10000000000)
+#define LIMIT_NS         UINT64_C(200000000)
+#define DOUBLE_NS        UINT64_C(1000000)  /* a dry run that takes less is doubled */
+#define DOUBLE_CPU_NS    UINT64_C(20000000) /* on a CPU: there nobody's frame waits for it */
+#define TRIES            3                  /* of a run that seems long; the shortest counts */
+#define SUM_LIMITS       15                 /* all dry runs, in limits of one */
+#define FEW_INVOCATIONS  1024               /* of the program's dispatch */
+#define MOST_INVOCATIONS BF_RUN_INVOCATIONS
 
 /* ------------------------------------------------------------------------------- The checker -- */
 
@@ -162,11 +162,12 @@ struct bf_check {
     uint32_t groups[3]; /* of dispatches, of this seed */
     uint64_t spent_ns;  /* by dry runs */
     uint32_t push[BF_CHECK_PUSH_BYTES / 4];
-    uint32_t seed; /* the one it is at */
-    uint32_t turn; /* in it: 0 and 1 the general pipeline, then the forms */
-    bool wrote;    /* on some seed */
-    bool small;    /* images are of the least size */
-    bool again;    /* with those, the dry run is to begin anew */
+    uint32_t seed;            /* the one it is at */
+    uint32_t turn;            /* in it: 0 and 1 the general pipeline, then the forms */
+    bool wrote;               /* on some seed */
+    bool small;               /* images are of the least size */
+    bool again;               /* with those, the dry run is to begin anew */
+    enum bf_seed_shape shape; /* of the resources that there are */
     bool over;
     bool *decided;                           /* of each form: its reason stands */
     uint32_t points[BF_DRY_RUN_POINTS / 32]; /* that dry runs which told of nothing have come to */
@@ -270,16 +271,14 @@ static VkResult record_download(struct bf_check *check)
     return end_commands(check, DOWNLOAD);
 }
 
-static void choose_extent(struct bf_check *check);
-
 static VkResult check_prepare(struct bf_check *check)
 {
     const struct bf_pipeline_interface *interface = check->info->interface;
     struct bf_checker *checker = check->checker;
     struct bf_test_resources *resources = &check->resources;
     bf_test_resources_init(resources, &checker->place);
-    if (!check->small)
-        choose_extent(check);
+    bf_run_extent(check->info, check->shape, check->small, resources->extent);
+    bf_run_read_extent(check->shape, resources);
     if (interface->addresses)
         return bf_test_resources_refuse(resources, "it goes through addresses of buffers");
     resources->graphics = interface->graphics != NULL;
@@ -341,6 +340,8 @@ VkResult bf_check_begin(struct bf_checker *checker, struct bf_check_info *info,
                                       : BF_ALL_SEEDS; /* a dry run has no forms */
     check->small = info->plan && info->plan->small;
     check->seed = first_seed(check);
+    check->shape = check->seed < BF_CHECK_SEEDS ? bf_seeds[check->seed].shape : BF_SHAPE_PLAIN;
+    memset(info->reach, 0, sizeof(info->reach));
     if (checker->hung)
         give_up(check, "an earlier check has not ended");
     else if (check->seed == BF_CHECK_SEEDS)
@@ -391,63 +392,6 @@ static void push_constants(struct bf_check *check, VkCommandBuffer commands)
         if (stages[first])
             gpu->vk.vkCmdPushConstants(commands, layout->handle, stages[first], first * 4,
                                        (end - first) * 4, &check->push[first]);
-    }
-}
-
-static uint64_t least_invocations(const struct bf_pipeline_interface *interface)
-{
-    uint64_t product = 1;
-    for (uint32_t i = 0; i < 3; i++)
-        product *= interface->workgroup[i] ? interface->workgroup[i] : 4;
-    return product;
-}
-
-/* As many workgroups as the seed says, and no more than the program had (CK-12); or as that had,
- * which is what the variant is for, as far as that is no work that a frame would feel: then fewer,
- * beginning with the most. */
-static void choose_groups(const struct bf_check *check, const struct bf_seed *seed,
-                          uint32_t groups[3])
-{
-    const struct bf_pipeline_interface *interface = check->info->interface;
-    const uint32_t *seen = check->info->groups;
-    bool real = seed->real_groups && seen[0] && seen[1] && seen[2];
-    uint64_t most = real && seed->push < BF_FREE_PUSH ? MOST_REAL_INVOCATIONS : MOST_INVOCATIONS;
-    for (int i = 0; i < 3; i++) {
-        bool more = seen[i] && seed->groups[i] > seen[i];
-        groups[i] = real || more ? seen[i] : seed->groups[i];
-    }
-    while (least_invocations(interface) * groups[0] * groups[1] * groups[2] > most) {
-        int widest = groups[1] > groups[0] ? 1 : 0;
-        if (groups[2] > groups[widest])
-            widest = 2;
-        if (groups[widest] == 1)
-            break;
-        groups[widest] = (groups[widest] + 1) / 2;
-    }
-}
-
-/* As far as the runs reach: those with the program's workgroups, or draws to what the program drew
- * to, as far as that is no more than some pixels. */
-static void choose_extent(struct bf_check *check)
-{
-    const struct bf_pipeline_interface *interface = check->info->interface;
-    uint32_t *extent = check->resources.extent, groups[3];
-    for (uint32_t k = 0; k < BF_CHECK_SEEDS && !interface->graphics; k++) {
-        choose_groups(check, &bf_seeds[k], groups);
-        for (uint32_t i = 0; i < 3; i++) {
-            uint64_t reach = (uint64_t)groups[i] * interface->workgroup[i];
-            if (reach > extent[i])
-                extent[i] = reach < BF_TEST_LARGEST ? (uint32_t)reach : BF_TEST_LARGEST;
-        }
-    }
-    for (uint32_t i = 0; i < 2 && interface->graphics; i++) {
-        if (interface->extent[i] > extent[i])
-            extent[i] =
-                interface->extent[i] < BF_TEST_LARGEST ? interface->extent[i] : BF_TEST_LARGEST;
-    }
-    while (interface->graphics && (uint64_t)extent[0] * extent[1] > MOST_PIXELS) {
-        uint32_t longer = extent[1] > extent[0];
-        extent[longer] = ((extent[longer] + 1) / 2 - 1) | 1; /* odd, as the least are */
     }
 }
 
@@ -573,7 +517,7 @@ static VkResult make_inputs(struct bf_check *check)
     if (resources->least_count < limit)
         limit = resources->least_count;
     const struct bf_inputs inputs = {
-        .seed = check->seed,
+        .seed = bf_seed_stream(check->seed),
         .style = seed->style,
         .limit = limit ? limit : 1,
         /* A dry run goes before the last ones: where they lead astray they aren't run. Half may. */
@@ -587,13 +531,15 @@ static VkResult make_inputs(struct bf_check *check)
                   : seed->push == BF_SPECIAL_PUSH ? BF_INPUTS_PUSH_SPECIAL
                                                   : BF_INPUTS_PUSH_NEAR,
         .stratum = stratum,
+        .magnitude = seed->magnitude,
+        .rounds = seed->rounds != 0,
         .unfloating = interface->loops || tame || indexes,
     };
     bf_test_resources_fill(&check->resources, &inputs);
     if (check->info->plan)
         memcpy(check->groups, check->info->plan->groups[check->seed], sizeof(check->groups));
     else
-        choose_groups(check, seed, check->groups);
+        bf_run_groups(check->info, seed, check->groups);
     memcpy(check->push, check->info->push, sizeof(check->push));
     if (seed->push != BF_PUSHED && !tame)
         bf_inputs_push(&inputs, check->info->fixed, check->push, BF_CHECK_PUSH_BYTES / 4);
@@ -612,6 +558,27 @@ static VkResult make_inputs(struct bf_check *check)
     return result;
 }
 
+/* What comes next may need images of other sizes. */
+static VkResult check_reshape(struct bf_check *check)
+{
+    const enum bf_seed_shape shape = bf_seeds[check->seed].shape;
+    if (shape == check->shape)
+        return VK_SUCCESS;
+    drop_resources(check);
+    check->shape = shape;
+    return check_prepare(check);
+}
+
+/* The general pipeline has run. [CK-17] */
+static void note_reach(struct bf_check *check)
+{
+    const uint32_t *to = check->info->interface->graphics ? check->resources.extent : check->groups;
+    for (uint32_t i = 0; i < 3; i++) {
+        if (to[i] > check->info->reach[i])
+            check->info->reach[i] = to[i];
+    }
+}
+
 static bool check_agrees(struct bf_check *check, const void *result)
 {
     return memcmp(result, check->expected, bf_test_resources_result_size(&check->resources)) == 0;
@@ -627,6 +594,7 @@ static bool is_large(const struct bf_check *check)
 static void compare_general(struct bf_check *check, uint64_t took_ns)
 {
     const void *result = bf_test_resources_result(&check->resources);
+    note_reach(check);
     if (check->turn == 0) {
         memcpy(check->expected, result, bf_test_resources_result_size(&check->resources));
         check->wrote |= bf_test_resources_changed(&check->resources, result);
@@ -659,6 +627,7 @@ static VkResult begin_again(struct bf_check *check)
 {
     drop_resources(check);
     check->again = check->wrote = false;
+    memset(check->info->reach, 0, sizeof(check->info->reach));
     check->spent_ns = 0;
     check->small = true;
     check->turn = 0;
@@ -707,7 +676,14 @@ VkResult bf_check_step(struct bf_check *check, bool *done)
         return VK_SUCCESS;
     }
     uint64_t took_ns = 0;
-    VkResult result = check->turn == 0 ? make_inputs(check) : VK_SUCCESS;
+    VkResult result = check->turn == 0 ? check_reshape(check) : VK_SUCCESS;
+    if (result == VK_ERROR_FEATURE_NOT_PRESENT) {
+        give_up(check, check->resources.why);
+        *done = true;
+        return VK_SUCCESS;
+    }
+    if (result == VK_SUCCESS && check->turn == 0)
+        result = make_inputs(check);
     if (result == VK_SUCCESS)
         result = check_run(
             check, check->turn < 2 ? info->general : info->forms[check->turn - 2].handle, &took_ns);
@@ -831,7 +807,7 @@ static bool runs_enough(const struct bf_check *check, const uint32_t wanted[3])
 {
     const uint32_t *groups = check->groups;
     return memcmp(groups, wanted, sizeof(check->groups)) == 0 ||
-           least_invocations(check->info->interface) * groups[0] * groups[1] * groups[2] >=
+           bf_run_invocations(check->info->interface) * groups[0] * groups[1] * groups[2] >=
                MOST_INVOCATIONS;
 }
 
@@ -877,13 +853,33 @@ static bool is_small_dispatch(const struct bf_check *check)
     const uint32_t *groups = check->info->groups;
     const uint64_t count = (uint64_t)groups[0] * groups[1] * groups[2];
     return !check->info->interface->graphics && count > 0 && count < FEW_INVOCATIONS &&
-           count * least_invocations(check->info->interface) < FEW_INVOCATIONS;
+           count * bf_run_invocations(check->info->interface) < FEW_INVOCATIONS;
+}
+
+/* Whether some block has a few integers at its beginning, or push constants may change. */
+static bool has_small_blocks(const struct bf_check *check)
+{
+    const struct bf_check_layout *layout = check->info->interface->layout;
+    bool any = false;
+    for (uint32_t i = 0; i < layout->set_count; i++) {
+        for (uint32_t k = 0; k < layout->sets[i].binding_count; k++) {
+            const struct bf_check_binding *b = &layout->sets[i].bindings[k];
+            any |= b->used && b->kind_count && bf_inputs_few(b->kinds, b->kind_count, b->period);
+        }
+    }
+    return any;
 }
 
 /* Whether the inputs tell anything of this shader. What draws isn't done as often. [CK-14] */
 static bool seed_suits(const struct bf_check *check, const struct bf_seed *seed)
 {
     const struct bf_pipeline_interface *interface = check->info->interface;
+    if (bf_run_is_strip(seed->shape))
+        return bf_run_strip_tells(check->info, seed);
+    if (seed->shape >= BF_SHAPE_LEAST)
+        return check->info->sources & BF_NEEDED_SIZES;
+    if (seed->magnitude)
+        return has_small_blocks(check);
     return !seed->rounds || (interface->loops && (!interface->graphics || seed->rounds <= 64));
 }
 
@@ -933,15 +929,25 @@ VkResult bf_check_dry_run(struct bf_checker *checker, struct bf_check_info *info
             check->seed++;
             continue;
         }
-        result = dry_run_step(check, &found, &outcome);
+        result = check_reshape(check);
+        if (result == VK_ERROR_FEATURE_NOT_PRESENT) { /* there are no such images */
+            result = VK_SUCCESS;
+            check->seed++;
+            continue;
+        }
+        if (result == VK_SUCCESS)
+            result = dry_run_step(check, &found, &outcome);
         if (result == VK_SUCCESS && check->again) {
             result = begin_again(check);
             continue;
         }
         told |= outcome == TOLD;
         bool wanted = outcome == FINE && (points_gather(check) || check->seed < BF_FIRST_ANY_SEED);
+        if (wanted)
+            note_reach(check);
         found.seeds |= (uint64_t)wanted << check->seed++;
         found.small = check->small;
+        found.sources = info->sources;
     }
     if (result == VK_SUCCESS && !check->over && !found.seeds && told)
         check_refuse(check, BF_REASON_ENDLESS,

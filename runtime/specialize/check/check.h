@@ -51,6 +51,15 @@
  *  CK-15 Where a dry run goes before, some draws begin with instances 5 and 0x12345, unless buffers
  *        have something of each: a number of an instance that becomes a float may be any.
  *
+ *  CK-16 Where a dry run goes before, and the shader asks for sizes of images, those that are only
+ *        read also are of a few texels, of powers of two with many levels, and long in either
+ *        direction.
+ *  CK-17 Where a dry run goes before, and the shader asks where its fragment or invocation lies,
+ *        draws and dispatches also go, in a strip along each axis, as far as the program's reached,
+ *        up to 4096 pixels, or 2^18 invocations. 'reach' says how far they went.
+ *  CK-18 Where a dry run goes before, integers of small blocks are of each magnitude on some
+ *        inputs, and loops that one of these ends go round nearly 64, 256 and 1024 times (CK-14).
+ *
  * Proven by tests/specialize.
  *
  * The inputs (specialize/check/inputs.h): integers and floats small at first; then ones of all
@@ -75,7 +84,7 @@ struct bf_checker;
 struct bf_gpu;
 
 #define BF_CHECK_PUSH_BYTES 256
-#define BF_CHECK_SEEDS      52
+#define BF_CHECK_SEEDS      64
 
 /* Used by nobody else while there is a checker. */
 struct bf_check_queue {
@@ -102,6 +111,7 @@ struct bf_checker_info {
 /* What a check is to run on: made by bf_check_dry_run. */
 struct bf_check_plan {
     uint64_t seeds;                     /* bit i: inputs number i */
+    uint32_t sources;                   /* as of the info that it was made for */
     bool small;                         /* images are of the least size */
     uint32_t groups[BF_CHECK_SEEDS][3]; /* of dispatches */
 };
@@ -120,18 +130,23 @@ struct bf_check_info {
     const struct bf_pipeline_interface *interface;
     const uint8_t *push; /* BF_CHECK_PUSH_BYTES: the values that the forms were built for */
     uint64_t fixed;      /* bit i: word i is a constant of the forms, and stays as it is */
-    uint32_t groups[3];  /* of the program's largest dispatch; 0: not known */
-    VkPipeline general;  /* made by the caller as the program's was; a build's own */
+    /* Of the program's largest dispatch; of draws, how far the largest render area reaches. 0: not
+     * known. */
+    uint32_t groups[3];
+    VkPipeline general;               /* made by the caller as the program's was; a build's own */
     const struct bf_check_plan *plan; /* NULL: on all inputs */
     /* Of a dry run: points that some inputs have to come to, a bit each, of BF_DRY_RUN_POINTS.
      * NULL: none */
     const uint32_t *needed;
+    uint32_t sources; /* of a dry run: enum bf_needed_source (specialize/dry_run/needed.h) */
     uint32_t form_count;
     struct bf_check_form *forms;
     bool (*cancelled)(void *context); /* asked between runs; NULL: never */
     void *context;
     uint64_t general_ns; /* out: the general pipeline's on the same inputs */
-    const char *why;     /* out: static; why it can't be checked, or NULL */
+    /* out: along each axis, the most workgroups that it has run with, or how far it has drawn */
+    uint32_t reach[3];
+    const char *why; /* out: static; why it can't be checked, or NULL */
     /* out: with 'why': _UNCHECKABLE, of a dry run _ENDLESS, _TOO_SLOW, _UNCOVERED */
     enum bf_reason refused;
     uint32_t dark; /* out: with _UNCOVERED: the first point that no inputs came to */

@@ -189,6 +189,31 @@ enum bf_unit bf_inputs_kind(const uint8_t *kinds, uint32_t kind_count, uint32_t 
     return (enum bf_unit)kinds[kind_count - period + (i - kind_count) % period];
 }
 
+#define FEW_WORDS 64
+
+bool bf_inputs_few(const uint8_t *kinds, uint32_t kind_count, uint32_t period)
+{
+    bool integers = false;
+    for (uint32_t i = 0; kind_count <= FEW_WORDS && i < kind_count - period; i++)
+        integers |= kinds[i] == BF_UNIT_INTEGER;
+    return integers;
+}
+
+/* An integer of a block of few. [GI-6] */
+static uint32_t make_few(const struct bf_inputs *inputs, uint64_t stream, uint64_t i, bool only)
+{
+    static const uint8_t bits[BF_INPUTS_MAGNITUDES + 1] = {0, 8, 10, 12, 16, 32};
+    const uint64_t random = inputs_draw(inputs, stream, i);
+    const uint32_t m = inputs->magnitude;
+    if (!inputs->timid && inputs->style == BF_INPUTS_NUMBERS && m) {
+        const uint64_t least = m > 1 ? UINT64_C(1) << bits[m - 1] : 1;
+        return (uint32_t)(least + inputs_mix(random) % ((UINT64_C(1) << bits[m]) - least));
+    }
+    if (inputs->rounds && inputs->limit >= 8 && (only || random >> 13 & 1))
+        return inputs->limit - 1 - (uint32_t)((random >> 20) % (inputs->limit / 8));
+    return (uint32_t)make_integer(inputs, stream, i, 32);
+}
+
 static uint32_t make_word(const struct bf_inputs *inputs, uint64_t stream, enum bf_unit kind,
                           uint64_t i)
 {
@@ -224,8 +249,15 @@ static uint32_t make_word(const struct bf_inputs *inputs, uint64_t stream, enum 
 void bf_inputs_words(const struct bf_inputs *inputs, uint64_t stream, const uint8_t *kinds,
                      uint32_t kind_count, uint32_t period, uint32_t *words, size_t count)
 {
+    uint32_t few = bf_inputs_few(kinds, kind_count, period) ? kind_count - period : 0, integers = 0;
+    for (uint32_t i = 0; i < few; i++)
+        integers += kinds[i] == BF_UNIT_INTEGER;
     for (size_t i = 0; i < count; i++) {
         enum bf_unit kind = bf_inputs_kind(kinds, kind_count, period, i);
+        if (i < few && kind == BF_UNIT_INTEGER) {
+            words[i] = make_few(inputs, stream, i, integers == 1);
+            continue;
+        }
         if (kind == BF_UNIT_DOUBLE || kind == BF_UNIT_LONG) {
             uint64_t wide = kind == BF_UNIT_DOUBLE ? make_double(inputs, stream, i)
                                                    : make_integer(inputs, stream, i, 64);

@@ -20,6 +20,10 @@
  *        each number of bits and floats of each exponent, in BF_INPUTS_WIDE, _TINY and _HUGE floats
  *        of each within bounds; also those of 16, 11 and 10 bits.
  *
+ *  GI-6  Of a block of few words, which has but one value of each, integers are of the magnitude
+ *        that 'magnitude' says: up to 2^8, 2^10, 2^12, 2^16 or 2^32, from what comes before on.
+ *        With 'rounds' its only integer, and half of several, are in the last eighth below 'limit'.
+ *
  * Thread-safety: pure. Proven by tests/specialize.
  */
 #ifndef BELFRY_SPECIALIZE_INPUTS_H
@@ -64,7 +68,8 @@ enum bf_inputs_pushed {
     BF_INPUTS_PUSH_SPECIAL,
 };
 
-#define BF_INPUTS_STRATA 16
+#define BF_INPUTS_STRATA     16
+#define BF_INPUTS_MAGNITUDES 5
 
 struct bf_inputs {
     uint32_t seed;
@@ -76,12 +81,17 @@ struct bf_inputs {
     bool any;       /* GI-3; with 'free' */
     enum bf_inputs_pushed pushed; /* GI-3; with 'free' */
     uint32_t stratum;             /* of those: below BF_INPUTS_STRATA */
-    bool unfloating;              /* unknown words are integers: loops may depend on them */
+    uint32_t magnitude; /* GI-6: 1 to BF_INPUTS_MAGNITUDES, in BF_INPUTS_NUMBERS; 0: any */
+    bool rounds;        /* GI-6: loops are to go round 'limit' times */
+    bool unfloating;    /* unknown words are integers: loops may depend on them */
 };
 
 /* What word i is: 'kinds' holds for the first words, and its last 'period' ones for ever after;
  * beyond, and with none, it is unknown. */
 enum bf_unit bf_inputs_kind(const uint8_t *kinds, uint32_t kind_count, uint32_t period, size_t i);
+
+/* Whether a block of these words has few, integers among them. */
+bool bf_inputs_few(const uint8_t *kinds, uint32_t kind_count, uint32_t period);
 
 /* 'stream' tells one buffer from another. */
 void bf_inputs_words(const struct bf_inputs *inputs, uint64_t stream, const uint8_t *kinds,

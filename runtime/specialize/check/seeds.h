@@ -12,6 +12,18 @@
 #include "specialize/check/check.h"
 #include "specialize/check/inputs.h"
 
+/* How large images are, and how far runs reach. */
+enum bf_seed_shape {
+    BF_SHAPE_PLAIN, /* as the runs of the others reach */
+    BF_SHAPE_WIDE,  /* a strip as far as the program's runs reach in x, [CK-17] */
+    BF_SHAPE_HIGH,  /* in y, */
+    BF_SHAPE_DEEP,  /* and in z */
+    BF_SHAPE_LEAST, /* what is only read is of a few texels, [CK-16] */
+    BF_SHAPE_EVEN,  /* of powers of two, with many levels, */
+    BF_SHAPE_LONG,  /* as long as it is thin, */
+    BF_SHAPE_TALL,  /* or as high */
+};
+
 struct bf_seed {
     enum bf_inputs_style style;
     uint32_t groups[3];
@@ -31,15 +43,27 @@ struct bf_seed {
      * least, for all shaders. */
     uint32_t rounds;
     uint32_t first_instance; /* of draws without buffers of instances */
+    enum bf_seed_shape shape;
+    uint32_t magnitude; /* of integers in small blocks, in BF_INPUTS_NUMBERS; 0: any */
 };
 
 extern const struct bf_seed bf_seeds[BF_CHECK_SEEDS];
 
 /* Those from here on are only where the program itself has few invocations. [CK-10] */
-#define BF_USUAL_SEEDS 20
+#define BF_USUAL_SEEDS 32
 /* Those from here on are only for points that the others have left dark, each of a stratum. */
-#define BF_FIRST_ANY_SEED 36
+#define BF_FIRST_ANY_SEED 48
 _Static_assert(BF_FIRST_ANY_SEED + BF_INPUTS_STRATA == BF_CHECK_SEEDS, "each has a stratum");
+
+/* What the made-up numbers of a seed go by. Those that came last have the last streams: the others'
+ * numbers are what they were. */
+static inline uint32_t bf_seed_stream(uint32_t seed)
+{
+    const uint32_t first = 20, count = BF_USUAL_SEEDS - first;
+    return seed < first            ? seed
+           : seed < BF_USUAL_SEEDS ? seed + BF_CHECK_SEEDS - BF_USUAL_SEEDS
+                                   : seed - count;
+}
 
 /* As bits. */
 #define BF_ALL_SEEDS (UINT64_MAX >> (64 - BF_CHECK_SEEDS))

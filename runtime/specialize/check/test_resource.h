@@ -11,7 +11,7 @@
  *  DU-4  Images are as large as the runs reach, 'extent', but BF_TEST_EXTENT both ways at least and
  *        BF_TEST_LARGEST at most, 16 MiB each and 32 MiB together. What doesn't fit is made
  *        smaller, all of them alike. Those that are only read are a little larger, so that they are
- *        odd: by powers of two factors and quotients are exact in any order.
+ *        odd: by powers of two factors and quotients are exact in any order; or of 'read_extent'.
  *
  * Plan them (bf_test_resources_add_...), then build them, then fill, upload, run and download as
  * often as wanted. Thread-safety: one thread at a time.
@@ -124,6 +124,8 @@ struct bf_test_resources {
     /* Of images: how far the runs reach, as far as memory allows (DU-4). Set before they are
      * planned, if it is more than the least; as it is built it may become less. */
     uint32_t extent[3];
+    /* Of images that are only read, and of how many levels; 0: as suits the runs. Likewise. */
+    uint32_t read_extent[3], read_levels;
 
     VkDeviceSize arena_size, source_size;
     VkBuffer arena;

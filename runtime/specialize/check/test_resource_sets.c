@@ -34,6 +34,27 @@ static VkFormat image_format(const struct bf_check_binding *binding, bool storag
                                               : VK_FORMAT_R8G8B8A8_UNORM;
 }
 
+/* Of an image that is only read, where its size is not left to the runs. */
+static VkExtent3D read_extent(const struct bf_test_resources *resources, VkImageViewType view)
+{
+    const uint32_t *extent = resources->read_extent;
+    switch (view) {
+    case VK_IMAGE_VIEW_TYPE_1D:
+    case VK_IMAGE_VIEW_TYPE_1D_ARRAY:
+        return (VkExtent3D){extent[0], extent[0] ? 1 : 0, extent[0] ? 1 : 0};
+    case VK_IMAGE_VIEW_TYPE_3D:
+        return (VkExtent3D){extent[0] < 256 ? extent[0] : 255, extent[1] < 256 ? extent[1] : 255,
+                            extent[2]};
+    case VK_IMAGE_VIEW_TYPE_CUBE:
+    case VK_IMAGE_VIEW_TYPE_CUBE_ARRAY: { /* square */
+        const uint32_t side = extent[0] < extent[1] ? extent[0] : extent[1];
+        return (VkExtent3D){side, side, side ? 1 : 0};
+    }
+    default:
+        return (VkExtent3D){extent[0], extent[1], extent[0] ? 1 : 0};
+    }
+}
+
 static VkResult plan_image(struct bf_test_resources *resources,
                            const struct bf_check_binding *binding, uint32_t *index)
 {
@@ -52,7 +73,10 @@ static VkResult plan_image(struct bf_test_resources *resources,
         .stencil = binding->number == BF_TEXEL_UINT,
         .usage = storage ? VK_IMAGE_USAGE_STORAGE_BIT : VK_IMAGE_USAGE_SAMPLED_BIT,
         .samples = binding->samples,
-        .levels = single ? 1 : 3,
+        .levels = single                   ? 1
+                  : resources->read_levels ? resources->read_levels
+                                           : 3,
+        .extent = storage ? (VkExtent3D){0} : read_extent(resources, binding->view),
         .written = storage && binding->written,
     };
     return bf_test_resources_add_image(resources, &info, index);

@@ -337,6 +337,65 @@ static uint32_t instruction_at(const struct bf_module *m, uint32_t at)
     return low;
 }
 
+/* ----------------------------------------------------------------------------------- Sources -- */
+
+/* Whether it tells invocations apart, and grows with what is drawn to, or dispatched. */
+static bool is_place(const struct bf_id *id)
+{
+    return id->has_builtin &&
+           (id->builtin == SpvBuiltInFragCoord || id->builtin == SpvBuiltInWorkgroupId ||
+            id->builtin == SpvBuiltInGlobalInvocationId || id->builtin == SpvBuiltInNumWorkgroups);
+}
+
+static bool asks_for_sizes(uint16_t opcode)
+{
+    return opcode == SpvOpImageQuerySizeLod || opcode == SpvOpImageQuerySize ||
+           opcode == SpvOpImageQueryLod || opcode == SpvOpImageQueryLevels;
+}
+
+static bool is_index(const struct bf_instruction *in)
+{
+    return in->opcode == SpvOpAccessChain || in->opcode == SpvOpInBoundsAccessChain ||
+           in->opcode == SpvOpVectorExtractDynamic || in->opcode == SpvOpVectorInsertDynamic;
+}
+
+/* Whether elements are chosen of what the shader has itself: there are others elsewhere. */
+static bool chooses_own(const struct needed *n)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < n->m->instruction_count; i++) {
+        const struct bf_instruction *in = &n->m->instructions[i];
+        const uint32_t storage = in->result && is_index(in) ? bf_pointer_storage(n->m, in->result)
+                                                            : SpvStorageClassUniform;
+        for (uint32_t w = 4; w < in->count && is_index(in); w++)
+            any |= !is_constant(n->m, bf_word(n->m, in, w)) &&
+                   (storage == SpvStorageClassFunction || storage == SpvStorageClassPrivate ||
+                    storage == SpvStorageClassWorkgroup || storage == SpvStorageClassMax);
+    }
+    return any;
+}
+
+/* [FN-4] */
+static uint32_t sources_find(const struct needed *n)
+{
+    uint32_t sources = 0;
+    for (uint32_t i = 0; i < n->m->instruction_count; i++) {
+        const struct bf_instruction *in = &n->m->instructions[i];
+        if (in->opcode == SpvOpVariable && is_place(&n->m->ids[in->result])) {
+            sources |= BF_NEEDED_PLACES;
+            if (memory_needed(n, in->result))
+                sources |= BF_NEEDED_PLACED;
+        }
+        if (asks_for_sizes(in->opcode))
+            sources |= BF_NEEDED_SIZES;
+        else if (in->result && is_image(in->opcode) && n->value[in->result])
+            sources |= BF_NEEDED_TEXELS;
+    }
+    if ((sources & BF_NEEDED_PLACES) && chooses_own(n))
+        sources |= BF_NEEDED_PLACED;
+    return sources;
+}
+
 /* ------------------------------------------------------------------------------- The modules -- */
 
 struct results {
@@ -436,7 +495,7 @@ static VkResult left_find(struct needed *n, const struct bf_needed_info *info,
 }
 
 static VkResult needed_find(struct needed *n, const struct bf_needed_info *info,
-                            struct bf_arena *arena, bool *needed)
+                            struct bf_arena *arena, bool *needed, uint32_t *sources)
 {
     const struct bf_module *m = n->m;
     bool *folds = bf_arena_zeroed(arena, m->bound);
@@ -463,17 +522,19 @@ static VkResult needed_find(struct needed *n, const struct bf_needed_info *info,
     blocks_mark(n);
     for (uint32_t i = 0; i < info->point_count; i++)
         needed[i] = point_needed(n, instruction_at(m, info->points[i].at));
+    *sources = sources_find(n);
     return VK_SUCCESS;
 }
 
-VkResult bf_needed_find(const struct bf_needed_info *info, bool *needed)
+VkResult bf_needed_find(const struct bf_needed_info *info, bool *needed, uint32_t *sources)
 {
     struct bf_module m;
     struct bf_arena arena = {0};
     struct needed n = {.m = &m};
     VkResult result = VK_ERROR_INVALID_SHADER_NV;
+    *sources = BF_NEEDED_ALL;
     if (bf_module_init(&m, info->general))
-        result = needed_find(&n, info, &arena, needed);
+        result = needed_find(&n, info, &arena, needed, sources);
     else if (m.out_of_memory)
         result = VK_ERROR_OUT_OF_HOST_MEMORY;
     bf_arena_finish(&arena);

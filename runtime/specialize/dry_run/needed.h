@@ -15,6 +15,8 @@
  *        floats decides that depends on what was folded; the edges of a branch that decides over
  *        such a block, where no block tells of them; and each side, of each component, of a choice
  *        that has such a value for a result.
+ *  FN-4  Told is also of what else such values are made, that a check has but few of, or that a
+ *        program may change: enum bf_needed_source. Of a module that can't be followed it is all.
  *  FN-2  Nothing is needed that isn't left of the module once the push constants that the variant
  *        is for have their values, wherever they are loaded (specialize/shader/freeze.h): nobody
  *        comes there. What a device may compute otherwise than a host says nothing of that. Of a
@@ -30,6 +32,14 @@
 #include "specialize/dry_run/calls.h"
 #include "specialize/dry_run/dry_run.h"
 
+enum bf_needed_source {
+    BF_NEEDED_PLACES = 1 << 0, /* it asks which fragment, workgroup or invocation it is */
+    BF_NEEDED_PLACED = 1 << 1, /* and values that folding can touch may be made of it */
+    BF_NEEDED_SIZES = 1 << 2,  /* it asks for sizes of images */
+    BF_NEEDED_TEXELS = 1 << 3, /* such values may be made of what it reads of images */
+    BF_NEEDED_ALL = (1 << 4) - 1,
+};
+
 struct bf_needed_info {
     const struct bf_shader_info *general;
     /* How the general one has come of another; NULL: it is that one. */
@@ -42,8 +52,9 @@ struct bf_needed_info {
     uint32_t point_count;
 };
 
-/* needed[i]: point i is. Both modules are valid. Errors: VK_ERROR_OUT_OF_HOST_MEMORY;
- * VK_ERROR_INVALID_SHADER_NV: the general one can't be followed. */
-VkResult bf_needed_find(const struct bf_needed_info *info, bool *needed);
+/* needed[i]: point i is. *sources: enum bf_needed_source, whatever is returned. Both modules are
+ * valid. Errors: VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_INVALID_SHADER_NV: the general one can't be
+ * followed. */
+VkResult bf_needed_find(const struct bf_needed_info *info, bool *needed, uint32_t *sources);
 
 #endif

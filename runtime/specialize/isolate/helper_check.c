@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include "gpu/made.h"
+#include "specialize/dry_run/needed.h"
 #include "specialize/isolate/helper_link.h"
 #include "specialize/shader/subgroup.h"
 
@@ -213,6 +214,8 @@ VkResult helper_check_run(struct helper_device *device, struct bf_wire_check *wa
     helper_verdict_put(verdict, info.form_count, BF_REASON_NONE, info.why);
     verdict->hung = *hung;
     verdict->general_ns = info.general_ns;
+    for (uint32_t i = 0; i < 3; i++)
+        verdict->reach[i] = plan->sources & BF_NEEDED_PLACED ? info.reach[i] : UINT32_MAX;
     for (uint32_t i = 0; i < info.form_count; i++) {
         verdict->reasons[i] = forms[i].reason;
         verdict->first_use_ns[i] = forms[i].first_use_ns;

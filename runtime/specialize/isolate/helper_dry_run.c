@@ -21,6 +21,7 @@ struct form {
     uint32_t array_count, stage_count, told; /* the set's number */
     uint32_t folded; /* the stage that the variant is another in; stage_count: none */
     uint32_t needed[BF_DRY_RUN_POINTS / 32]; /* points of that stage */
+    uint32_t sources;                        /* of it: enum bf_needed_source */
 };
 
 static const VkDescriptorSetLayoutBinding told_binding = {
@@ -175,7 +176,7 @@ static VkResult form_need(struct form *form, const struct bf_wire_check *check)
     bool *needed = calloc(run->point_count + 1, sizeof(*needed));
     if (!needed)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
-    VkResult result = bf_needed_find(&info, needed);
+    VkResult result = bf_needed_find(&info, needed, &form->sources);
     for (uint32_t p = 0; p < run->point_count; p++) {
         /* Of what isn't understood all of it. */
         bool is = needed[p] || result == VK_ERROR_INVALID_SHADER_NV;
@@ -244,6 +245,7 @@ static VkResult form_run(struct helper_device *dry, struct bf_wire_check *wanted
         return result;
     struct bf_check_info info = helper_check_info(wanted, &form->build, pipeline);
     info.needed = form->needed;
+    info.sources = form->sources;
     result = bf_check_dry_run(checker, &info, pipeline->sets[wanted->layout.set_count], plan);
     *hung = bf_checker_hangs(checker);
     if (!*hung)

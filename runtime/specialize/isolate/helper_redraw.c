@@ -252,6 +252,8 @@ static void verdict_take_back(struct bf_wire_verdict *verdict, const struct bf_w
 {
     verdict->hung = now->hung;
     verdict->peak_bytes = now->peak_bytes;
+    for (uint32_t i = 0; i < 3; i++)
+        verdict->reach[i] = now->reach[i] < verdict->reach[i] ? now->reach[i] : verdict->reach[i];
     for (uint32_t i = 0; i < verdict->form_count; i++) {
         if (verdict->reasons[i] != BF_REASON_NONE || now->reasons[i] == BF_REASON_NONE)
             continue;

@@ -140,6 +140,8 @@ struct bf_check_answer {
     VkResult checked;     /* of bf_check_run. If it is VK_SUCCESS: */
     struct bf_check_form forms[BF_CHECK_FORMS];
     uint64_t general_ns;
+    /* How far it was compared, in workgroups or pixels; UINT32_MAX: it doesn't matter. */
+    uint32_t reach[3];
     bool hung;              /* a run has not ended: the helper was given up */
     uint64_t peak_bytes;    /* the helper's memory, at most so far */
     char why[BF_CHECK_WHY]; /* why it is uncheckable, or empty */

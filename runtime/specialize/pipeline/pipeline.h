@@ -70,8 +70,8 @@ struct bf_pipeline {
     /* Bits of the watched words that the histogram has dropped for now. 0 when the record is
      * made; then written by submission.c. */
     _Atomic uint32_t dropped;
-    /* Workgroups of the largest dispatch that was counted, each for itself: for the check's inputs,
-     * and RC-7. 0: of none. */
+    /* Workgroups of the largest dispatch that was counted, each for itself, or how far render areas
+     * reach: for the check's inputs, RC-7 and RC-8. 0: of none. */
     _Atomic uint32_t groups[3];
     /* Bit i: word i of the push constants is watched. 0: none is, or not yet. Set once. */
     _Atomic uint64_t watched;

@@ -39,7 +39,10 @@ struct bf_variant {
     uint64_t bytes;              /* that it takes, as far as can be told */
     uint8_t mask;                /* which of the pipeline's watched words are constants */
     uint32_t values[BF_WATCHED]; /* of those words; 0 where the mask has none */
-    uint32_t groups[3];          /* of a dispatch: the most that it was checked for */
+    /* The most workgroups of a dispatch, or how far a render area may reach, that it is for: as far
+     * as it was checked (RC-7, RC-8). */
+    uint32_t groups[3];
+    uint32_t asked[3]; /* the program's largest then; 0: not known */
     _Atomic uint32_t state;
     _Atomic uint64_t picked; /* draws and dispatches recorded with it */
     uint32_t candidate; /* its index among the pipeline's candidates (specialize/variant_state.h) */

@@ -114,6 +114,30 @@ TEST(integers_of_all_sizes_are_alike)
 }
 
 /* How often halves have each exponent. */
+/* [GI-6] */
+TEST(integers_of_small_blocks_are_of_the_magnitude_asked_for)
+{
+    static const uint8_t kinds[] = {BF_UNIT_FLOAT, BF_UNIT_INTEGER};
+    static const uint32_t most[BF_INPUTS_MAGNITUDES + 1] = {1, 256, 1024, 4096, 65536, UINT32_MAX};
+    for (uint32_t seed = 0; seed < 64; seed++) {
+        uint32_t words[2];
+        for (uint32_t m = 1; m <= BF_INPUTS_MAGNITUDES; m++) {
+            const struct bf_inputs inputs = {
+                .seed = seed, .style = BF_INPUTS_NUMBERS, .limit = 16, .magnitude = m};
+            bf_inputs_words(&inputs, 3, kinds, 2, 0, words, 2);
+            assert_in_range(words[1], most[m - 1], most[m]);
+        }
+        struct bf_inputs late = {
+            .seed = seed, .style = BF_INPUTS_SPREAD, .limit = 1024, .rounds = true};
+        bf_inputs_words(&late, 3, kinds, 2, 0, words, 2);
+        assert_in_range(words[1], 896, 1023);
+        late.timid = true;
+        late.limit = 2;
+        bf_inputs_words(&late, 3, kinds, 2, 0, words, 2);
+        assert_in_range(words[1], 0, 1);
+    }
+}
+
 static void halves_count(const struct bf_inputs *inputs, uint32_t exponents[32])
 {
     uint32_t words[WORDS];

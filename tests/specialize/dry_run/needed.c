@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which points of shaders/needed.comp have to be come to, as compiled and as spirv-opt leaves it.
- * [FN-1, FN-2] */
+ * And of what else such values are made. [FN-1, FN-2, FN-4] */
 #include "../shader/helper.h"
 
 #include <stdlib.h>
@@ -14,38 +14,48 @@
 static const struct {
     const char *name;
     bool sides, block, edge;
+    uint32_t sources;
 } cases[] = {
-    {"DATA", true, true, true},
-    {"GATHERED", true, true, true},
-    {"BESIDE", false, false, false},
-    {"CALLED", true, true, false},
-    {"KEPT", true, true, true},
-    {"ARRAY", true, true, true},
-    {"COMPARED", true, true, true},
-    {"DECIDED", false, true, true},
-    {"LOOP", true, true, true},
-    {"PACKED", false, true, true},
-    {"BITS", true, true, true},
-    {"CONVERTED", true, true, true},
-    {"CONVERTED_BITS", true, true, true},
-    {"CONVERTED_CALL", true, true, false},
-    {"CONVERTED_PASSED", true, true, false},
-    {"INTEGERS_OF_FLOATS", false, false, false},
-    {"INTEGERS", false, false, false},
-    {"DEAD", false, false, false},
-    {"ALIVE", true, true, false},
-    {"ALIVE_NAN", true, true, true},
-    {"DEAD_CALL", false, false, false},
-    {"DEAD_UNFOLDED", false, false, false},
-    {"ALIVE_ROUNDED", true, true, true},
-    {"ALIVE_CONTRACTED", true, true, true},
-    {"CHOSEN", false, true, false},
-    {"SAMPLED_BESIDE", false, true, false},
-    {"NOTHING_FOLDED", false, false, false},
+    {"DATA", true, true, true, 0},
+    {"GATHERED", true, true, true, 0},
+    {"BESIDE", false, false, false, 0},
+    {"CALLED", true, true, false, 0},
+    {"KEPT", true, true, true, 0},
+    {"ARRAY", true, true, true, 0},
+    {"COMPARED", true, true, true, 0},
+    {"DECIDED", false, true, true, 0},
+    {"LOOP", true, true, true, 0},
+    {"PACKED", false, true, true, 0},
+    {"BITS", true, true, true, 0},
+    {"CONVERTED", true, true, true, 0},
+    {"CONVERTED_BITS", true, true, true, 0},
+    {"CONVERTED_CALL", true, true, false, 0},
+    {"CONVERTED_PASSED", true, true, false, 0},
+    {"INTEGERS_OF_FLOATS", false, false, false, 0},
+    {"INTEGERS", false, false, false, 0},
+    {"DEAD", false, false, false, 0},
+    {"ALIVE", true, true, false, 0},
+    {"ALIVE_NAN", true, true, true, 0},
+    {"DEAD_CALL", false, false, false, 0},
+    {"DEAD_UNFOLDED", false, false, false, 0},
+    {"ALIVE_ROUNDED", true, true, true, 0},
+    {"ALIVE_CONTRACTED", true, true, true, 0},
+    {"CHOSEN", false, true, false, 0},
+    {"SAMPLED_BESIDE", false, true, false, 0},
+    {"NOTHING_FOLDED", false, false, false, 0},
+    {"PLACED", false, true, false, BF_NEEDED_PLACES | BF_NEEDED_PLACED},
+    {"PLACED_LATER", false, true, false, BF_NEEDED_PLACES | BF_NEEDED_PLACED},
+    {"PLACED_BESIDE", false, true, false, BF_NEEDED_PLACES},
+    {"PLACED_INDEX", false, true, false, BF_NEEDED_PLACES | BF_NEEDED_PLACED},
+    {"SIZED", false, true, false, BF_NEEDED_SIZES},
+    {"TEXELS", false, true, false, BF_NEEDED_TEXELS},
+    {"TEXELS_WHOLE", false, true, false, BF_NEEDED_TEXELS},
+    {"TEXELS_BESIDE", false, true, false, 0},
 };
 
 struct found {
     bool sides, block, edge, min; /* the last: there is one */
+    uint32_t sources;
 };
 
 /* The word of the label before the instruction at word 'at'. */
@@ -97,10 +107,11 @@ static struct found needed_of(const char *name)
     };
     bool *needed = calloc(run.point_count, sizeof(*needed));
     assert_non_null(needed);
-    assert_int_equal(bf_needed_find(&asked, needed), VK_SUCCESS);
+    uint32_t sources;
+    assert_int_equal(bf_needed_find(&asked, needed, &sources), VK_SUCCESS);
     const uint32_t min = min_find(info.words, info.word_count),
                    label = label_before(info.words, min);
-    struct found found = {.min = min != 0};
+    struct found found = {.min = min != 0, .sources = sources};
     for (uint32_t p = 0; p < run.point_count; p++) {
         uint32_t opcode = info.words[run.points[p].at] & 0xffff;
         found.sides |= needed[p] && run.points[p].at == min;
@@ -124,6 +135,8 @@ TEST(cases_compiled)
         if (found.sides != cases[i].sides || found.block != cases[i].block ||
             found.edge != cases[i].edge)
             fail_msg("%s: sides %d, block %d, edge %d", name, found.sides, found.block, found.edge);
+        if (found.sources != cases[i].sources)
+            fail_msg("%s: sources %x", name, found.sources);
     }
 }
 
@@ -136,6 +149,8 @@ TEST(cases_optimized)
         const struct found found = needed_of(name);
         if (found.min && found.sides != cases[i].sides)
             fail_msg("%s: sides %d", name, found.sides);
+        if (found.sources != cases[i].sources)
+            fail_msg("%s: sources %x", name, found.sources);
     }
 }
 

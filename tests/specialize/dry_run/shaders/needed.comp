@@ -17,6 +17,8 @@ layout(binding = 2) readonly buffer In {
 layout(binding = 5) buffer Beside {
     float words[];
 } beside;
+layout(binding = 7) uniform sampler2D image;
+layout(binding = 8) uniform usampler2D whole_image;
 layout(binding = 6) buffer Whole {
     int words[];
 } whole;
@@ -188,6 +190,42 @@ void main()
 #ifdef CASE_NOTHING_FOLDED
     if (x > 9.0)
         r = min(x, y) * push.far;
+#endif
+#ifdef CASE_PLACED
+    // where it is, times what is folded
+    beside.words[i] = min(x, y);
+    r = float(gl_GlobalInvocationID.x) * push.k;
+#endif
+#ifdef CASE_PLACED_LATER
+    uint at = gl_WorkGroupID.x + 3u;
+    beside.words[i] = min(x, y);
+    r = (x + float(at)) * push.k;
+#endif
+#ifdef CASE_PLACED_BESIDE
+    beside.words[gl_GlobalInvocationID.x] = min(x, y);
+    r = x * push.k;
+#endif
+#ifdef CASE_PLACED_INDEX
+    // elsewhere it may take what it takes nowhere here
+    const float own[3] = {1.0, 2.5, 3.25};
+    beside.words[i] = min(x, y);
+    r = own[gl_WorkGroupID.x % 3u] * push.k;
+#endif
+#ifdef CASE_SIZED
+    beside.words[i] = min(x, y);
+    r = float(textureSize(image, 0).x) * push.k;
+#endif
+#ifdef CASE_TEXELS
+    beside.words[i] = min(x, y);
+    r = texelFetch(image, ivec2(0), 0).r * push.k;
+#endif
+#ifdef CASE_TEXELS_WHOLE
+    beside.words[i] = min(x, y);
+    r = float(texelFetch(whole_image, ivec2(0), 0).r) * push.k;
+#endif
+#ifdef CASE_TEXELS_BESIDE
+    beside.words[i] = min(x, texelFetch(image, ivec2(0), 0).r);
+    r = x * push.k;
 #endif
     result.words[i] = r;
 }

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+// CASE 0 is the plain one. Others differ from it: 1 to 4 where an integer of a small block is of some size, 5 where it ends
+// a loop late, 6 to 9 where a texture has some size, 10 and 11 in workgroups that lie far along an axis.
+#version 450
+layout(local_size_x = 64) in;
+layout(constant_id = 0) const int CASE = 0;
+layout(std140, set = 0, binding = 0) uniform Block { uint number; } block;
+layout(std430, set = 0, binding = 1) buffer Out { float sums[]; } target;
+layout(set = 0, binding = 2) uniform sampler2D image;
+layout(push_constant) uniform Push { float factor; uint count; } push;
+
+bool differs()
+{
+    uint n = block.number;
+    ivec2 size = textureSize(image, 0);
+    switch (CASE) {
+    case 1: return n >= 256u && n < 1024u;
+    case 2: return n >= 1024u && n < 4096u;
+    case 3: return n >= 4096u && n < 65536u;
+    case 4: return n >= 65536u;
+    case 5: {
+        uint rounds = 0u;
+        for (uint i = 0u; i < n && i < 1024u; i++)
+            rounds++;
+        return rounds >= 896u && rounds < 1024u;
+    }
+    case 6: return size.x == 7 && textureQueryLevels(image) == 2;
+    case 7: return size.x == 64 && textureQueryLevels(image) == 6;
+    case 8: return size.x > 1000;
+    case 9: return size.y > 1000;
+    case 10: return gl_WorkGroupID.x == 127u;
+    case 11: return gl_WorkGroupID.y == 255u;
+    }
+    return false;
+}
+
+void main()
+{
+    target.sums[(gl_GlobalInvocationID.x + 64u * gl_WorkGroupID.y) % 4096u] =
+        push.factor + textureLod(image, vec2(0.5), 0.0).r + (differs() ? 1.0 : 0.0);
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* What a check has but few of at first: integers of small blocks, sizes of textures, and places far
+ * along an axis (CK-16, CK-17, CK-18). */
+#include "check_drawing.h"
+
+#include "specialize/check/seeds.h"
+#include "specialize/dry_run/needed.h"
+
+#include "shaders/check_place.frag.h"
+#include "shaders/check_sources.comp.h"
+#include "shaders/check_told.comp.h"
+
+static const uint8_t kinds[] = {BF_UNIT_INTEGER};
+static const struct bf_check_binding bindings[] = {
+    {0, VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, 1, .used = true, .block_size = 4, .kinds = kinds,
+     .kind_count = 1},
+    {1, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, .used = true, .written = true, .array_stride = 4,
+     .size = 16384},
+    {2, VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, 1, .used = true, .view = VK_IMAGE_VIEW_TYPE_2D,
+     .number = BF_TEXEL_SFLOAT},
+};
+static const struct bf_check_set sets[2] = {
+    {.binding_count = 3, .bindings = bindings},
+    {.binding_count = 1,
+     .bindings = &(const struct bf_check_binding){.type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                                  .count = 1}}};
+
+/* Of dispatches of that many workgroups. */
+static struct world *sources_open(uint32_t x, uint32_t y)
+{
+    struct world *w = world_open();
+    w->described = false; /* dry runs have sets */
+    subject_init(w, 2, sets, 8);
+    w->s.layout.set_count = 1;
+    w->s.check.workgroup[0] = 64;
+    w->s.check.workgroup[1] = w->s.check.workgroup[2] = 1;
+    trial_init(w, COMPUTE(w, check_sources_comp, 0));
+    w->t.info.groups[0] = x;
+    w->t.info.groups[1] = y;
+    w->t.info.groups[2] = 1;
+    w->t.push[0] = 0x3f400000;
+    return w;
+}
+
+/* The plan of a dry run that tells of nothing. */
+static struct bf_check_plan plan_make(struct world *w, uint32_t sources)
+{
+    struct bf_check_plan plan;
+    struct bf_check_info dry = w->t.info;
+    dry.form_count = 0;
+    dry.plan = NULL;
+    dry.sources = sources;
+    dry.general = COMPUTE(w, check_told_comp, 0);
+    assert_success(bf_check_dry_run(w->checker, &dry, w->s.sets[1].handle, &plan));
+    assert_int_equal(dry.refused, BF_REASON_NONE);
+    assert_int_equal(plan.sources, sources);
+    return plan;
+}
+
+static void expect_cases(struct world *w, uint32_t sources, int32_t first, int32_t last,
+                         const char *letters)
+{
+    const struct bf_check_plan plan = plan_make(w, sources);
+    for (int32_t i = first; i <= last; i++)
+        trial_add(w, COMPUTE(w, check_sources_comp, i));
+    w->t.info.plan = &plan;
+    expect_forms(w, letters);
+}
+
+/* [CK-18] */
+WORLD_TEST(integers_of_small_blocks_are_of_each_magnitude, sources_open(16, 1))
+{
+    expect_cases(w, 0, 1, 4, "!!!!");
+}
+
+WORLD_TEST(loops_that_a_small_block_ends_go_round_often, sources_open(16, 1))
+{
+    struct bf_check_plan plan;
+    w->s.check.loops = true;
+    plan = plan_make(w, 0);
+    for (uint32_t i = 0; i < BF_CHECK_SEEDS; i++) {
+        if (bf_seeds[i].rounds != 1024)
+            plan.seeds &= ~(UINT64_C(1) << i);
+    }
+    trial_add(w, COMPUTE(w, check_sources_comp, 5));
+    w->t.info.plan = &plan;
+    expect_forms(w, "!");
+}
+
+/* [CK-16] */
+WORLD_TEST(textures_are_of_many_sizes, sources_open(8, 4))
+{
+    expect_cases(w, BF_NEEDED_SIZES, 6, 9, "!!!!");
+}
+
+WORLD_TEST(textures_are_of_one_size_where_nobody_asks, sources_open(8, 4))
+{
+    expect_cases(w, 0, 6, 9, "====");
+}
+
+/* [CK-17] */
+WORLD_TEST(dispatches_reach_as_far_as_the_program_s, sources_open(128, 256))
+{
+    const struct bf_check_plan near = plan_make(w, 0);
+    trial_add(w, COMPUTE(w, check_sources_comp, 10));
+    trial_add(w, COMPUTE(w, check_sources_comp, 11));
+    w->t.info.plan = &near;
+    expect_forms(w, "==");
+    assert_in_range(w->t.info.reach[0], 1, 127);
+    assert_in_range(w->t.info.reach[1], 1, 255);
+    const struct bf_check_plan far = plan_make(w, BF_NEEDED_PLACES);
+    w->t.info.plan = &far;
+    expect_forms(w, "!!");
+    w->t.info.form_count = 0;
+    trial_add(w, w->t.info.general);
+    expect_forms(w, "=");
+    assert_int_equal(w->t.info.reach[0], 128);
+    assert_int_equal(w->t.info.reach[1], 256);
+    assert_int_equal(w->t.info.reach[2], 1);
+}
+
+/* No further than is compared in one run. */
+WORLD_TEST(what_is_too_far_is_said, sources_open(65535, 1))
+{
+    const struct bf_check_plan plan = plan_make(w, BF_NEEDED_PLACES);
+    trial_add(w, w->t.info.general);
+    w->t.info.plan = &plan;
+    expect_forms(w, "=");
+    assert_int_equal(w->t.info.reach[0], 4096);
+}
+
+static uint64_t strips(void)
+{
+    uint64_t seeds = 0;
+    for (uint32_t i = 0; i < BF_CHECK_SEEDS; i++)
+        seeds |= (uint64_t)(bf_seeds[i].shape == BF_SHAPE_WIDE ||
+                            bf_seeds[i].shape == BF_SHAPE_HIGH)
+                 << i;
+    return seeds;
+}
+
+TEST(draws_reach_as_far_as_the_program_s)
+{
+    static const struct {
+        uint32_t made, begun[2], reach[2];
+        const char *letters;
+    } cases[] = {
+        {1000, {0, 0}, {1000, 1000}, "=!!"},
+        {64, {1000, 200}, {1000, 200}, "=!="},
+        {64, {200, 8000}, {200, 4096}, "==!"},
+    };
+    const VkFormat wide = VK_FORMAT_R32G32B32A32_SFLOAT;
+    for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        for (uint32_t small = 0; small < 2; small++) {
+            const struct bf_check_plan far = {.seeds = 1 | strips(), .small = small},
+                                       near = {.seeds = 1, .small = small};
+            struct drawing *d = drawing_open(&drawing_shade_set, 1, &wide, VK_FORMAT_UNDEFINED);
+            DRAWING_SHADER(d, 1, check_place_frag);
+            d->w->s.check.extent[0] = d->w->s.check.extent[1] = cases[i].made;
+            d->g.viewport.width = d->g.viewport.height = 4096;
+            d->g.scissor.extent = (VkExtent2D){4096, 4096};
+            drawing_trial(d, "===");
+            memcpy(d->w->t.info.groups, cases[i].begun, sizeof(cases[i].begun));
+            d->w->t.info.plan = &near;
+            expect_forms(d->w, "===");
+            d->w->t.info.plan = &far;
+            expect_forms(d->w, cases[i].letters);
+            assert_int_equal(d->w->t.info.reach[0], cases[i].reach[0]);
+            assert_int_equal(d->w->t.info.reach[1], cases[i].reach[1]);
+            drawing_close(d);
+        }
+    }
+}
