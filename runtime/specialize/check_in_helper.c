@@ -204,6 +204,7 @@ VkResult bf_check_in_helper(struct bf_isolate *isolate, const struct bf_pipeline
     const struct bf_check_request request = {1 + form_count, builds, check};
     if (result == VK_SUCCESS)
         result = bf_isolate_check(isolate, &request, answer);
+    answer->formats = answer->texels ? interface->formats : (struct bf_format_bindings){0};
     for (uint32_t i = 0; i <= form_count; i++) {
         if (described[i].specialised)
             bf_folded_specialization_finish(&described[i].specialization);

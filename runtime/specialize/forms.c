@@ -126,6 +126,7 @@ static enum bf_reason forms_check(struct bf_job *job, const struct bf_folded for
             continue;
         job->form = first + i;
         memcpy(job->reach, answer.reach, sizeof(job->reach));
+        job->formats = answer.formats;
         job->times.first_use = answer.forms[i].first_use_ns;
         job->times.variant = answer.forms[i].steady_ns;
         return BF_REASON_NONE;

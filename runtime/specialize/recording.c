@@ -257,15 +257,38 @@ static inline bool reach_is_checked(const struct bf_variant *variant, const uint
            groups[2] <= variant->groups[2];
 }
 
+/* RC-9. */
+static bool formats_look(const struct bf_recording *r, struct bf_variant *variant)
+{
+    struct bf_format_classes *classes = &r->recorder->pipelines->shapes.classes;
+    const uint32_t version = atomic_load(&classes->version);
+    if (!bf_format_classes_fit(classes, &variant->formats))
+        return false;
+    atomic_store_explicit(&variant->formats_fit, version + 1, memory_order_relaxed);
+    return true;
+}
+
+static inline bool formats_are_checked(const struct bf_recording *r, struct bf_variant *variant)
+{
+    if (!variant->formats.count)
+        return true;
+    const uint32_t version =
+        atomic_load_explicit(&r->recorder->pipelines->shapes.classes.version, memory_order_relaxed);
+    return atomic_load_explicit(&variant->formats_fit, memory_order_relaxed) == version + 1 ||
+           formats_look(r, variant);
+}
+
 /* Of the variants that fit, the one with the most constants; NULL: none fits. 'groups': of a
  * dispatch, or how far a render area reaches. */
-static inline struct bf_variant *find_variant(const struct bf_pipeline *p, const struct values *v,
+static inline struct bf_variant *find_variant(const struct bf_recording *r,
+                                              const struct bf_pipeline *p, const struct values *v,
                                               const uint32_t *groups)
 {
     struct bf_variant *best = NULL;
     for (int i = 0; i < BF_MAX_VARIANTS; i++) {
         struct bf_variant *variant = atomic_load_explicit(&p->variants[i], memory_order_acquire);
         if (variant && variant_is_for(variant, v) && reach_is_checked(variant, groups) &&
+            formats_are_checked(r, variant) &&
             (!best || __builtin_popcount(variant->mask) > __builtin_popcount(best->mask)))
             best = variant;
     }
@@ -507,7 +530,7 @@ void bf_recording_choose(struct bf_recording *r, struct bf_bound *b, VkPipelineB
     struct bf_variant *variant = NULL;
     if (may_pick || uses) {
         struct values v = read_values(r, p);
-        variant = may_pick ? find_variant(p, &v, reach_of(r, point, groups)) : NULL;
+        variant = may_pick ? find_variant(r, p, &v, reach_of(r, point, groups)) : NULL;
         if (uses)
             use_note(r, p, &v, uses);
         if (uses && groups)

@@ -32,6 +32,10 @@
  *        picked only in a pass whose render area reaches, along both axes, no further than what it
  *        was checked for: in none whose render area isn't known, as in a secondary command buffer.
  *
+ *  RC-9  Where results may depend on what is read of images, a variant is picked only while, to the
+ *        bindings that it reads, nothing was ever written but images and texel buffers of such
+ *        formats as it was checked for, by class (specialize/pipeline/format_classes.h).
+ *
  * Nothing here takes a lock. Memory is allocated for the table of variants that a command buffer
  * has recorded and, once, for its notes.
  *

@@ -181,6 +181,7 @@ static void publish(struct bf_specializer *s, struct bf_variant_states *states,
     variant->candidate = (uint32_t)(candidate - states->candidates);
     memcpy(variant->values, candidate->values, sizeof(variant->values));
     variant_set_reach(variant, job, states->pipeline->point);
+    variant->formats = job->formats;
     bf_ab_decision_restart(candidate->decision); /* it may have been published before */
     candidate->used = false;
     candidate->reported_ns = bf_now_ns();
@@ -329,7 +330,8 @@ static bool dispatch_is_known(const struct bf_pipeline *pipeline)
 }
 
 /* The program's dispatches, or render areas, have become larger than they were when the variant was
- * checked, which was no further: so it is to be checked anew, and isn't picked meanwhile. */
+ * checked, which was no further, or its images are of other formats: so it is to be checked anew,
+ * and isn't picked meanwhile. */
 static void variant_withdraw_outgrown(struct bf_specializer *s, struct bf_variant_states *states,
                                       struct bf_candidate *candidate)
 {
@@ -339,6 +341,8 @@ static void variant_withdraw_outgrown(struct bf_specializer *s, struct bf_varian
         uint32_t now = atomic_load(&states->pipeline->groups[i]);
         outgrown |= now > variant->groups[i] && now > variant->asked[i];
     }
+    if (variant)
+        outgrown |= !bf_format_classes_fit(&s->pipelines.shapes.classes, &variant->formats);
     if (outgrown)
         bf_variant_states_withdraw(s, states, candidate, BF_REASON_UNUSED);
 }

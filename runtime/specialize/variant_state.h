@@ -130,9 +130,10 @@ struct bf_job {
     VkResult error;        /* what the driver answered, where that is the reason */
     VkPipeline handle;
     enum bf_form form;
-    uint32_t reach[3];      /* how far it was compared (isolate.h) */
-    uint64_t bytes;         /* of the variant, as far as that is known */
-    uint32_t gain, samples; /* of the A/B decision, for the archive */
+    uint32_t reach[3];                 /* how far it was compared (isolate.h) */
+    struct bf_format_bindings formats; /* for which formats; none: it doesn't matter */
+    uint64_t bytes;                    /* of the variant, as far as that is known */
+    uint32_t gain, samples;            /* of the A/B decision, for the archive */
     struct bf_variant_times times;
 };
 

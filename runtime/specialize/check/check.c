@@ -271,6 +271,15 @@ static VkResult record_download(struct bf_check *check)
     return end_commands(check, DOWNLOAD);
 }
 
+/* Other formats only where they matter. */
+static enum bf_seed_shape shape_of(const struct bf_check *check, uint32_t seed)
+{
+    const struct bf_check_info *info = check->info;
+    const uint32_t sources = info->plan ? info->plan->sources : info->sources;
+    const enum bf_seed_shape shape = bf_seeds[seed].shape;
+    return shape == BF_SHAPE_OTHER && !(sources & BF_NEEDED_TEXELS) ? BF_SHAPE_PLAIN : shape;
+}
+
 static VkResult check_prepare(struct bf_check *check)
 {
     const struct bf_pipeline_interface *interface = check->info->interface;
@@ -279,6 +288,7 @@ static VkResult check_prepare(struct bf_check *check)
     bf_test_resources_init(resources, &checker->place);
     bf_run_extent(check->info, check->shape, check->small, resources->extent);
     bf_run_read_extent(check->shape, resources);
+    resources->others = check->shape == BF_SHAPE_OTHER;
     if (interface->addresses)
         return bf_test_resources_refuse(resources, "it goes through addresses of buffers");
     resources->graphics = interface->graphics != NULL;
@@ -340,7 +350,7 @@ VkResult bf_check_begin(struct bf_checker *checker, struct bf_check_info *info,
                                       : BF_ALL_SEEDS; /* a dry run has no forms */
     check->small = info->plan && info->plan->small;
     check->seed = first_seed(check);
-    check->shape = check->seed < BF_CHECK_SEEDS ? bf_seeds[check->seed].shape : BF_SHAPE_PLAIN;
+    check->shape = check->seed < BF_CHECK_SEEDS ? shape_of(check, check->seed) : BF_SHAPE_PLAIN;
     memset(info->reach, 0, sizeof(info->reach));
     if (checker->hung)
         give_up(check, "an earlier check has not ended");
@@ -561,7 +571,7 @@ static VkResult make_inputs(struct bf_check *check)
 /* What comes next may need images of other sizes. */
 static VkResult check_reshape(struct bf_check *check)
 {
-    const enum bf_seed_shape shape = bf_seeds[check->seed].shape;
+    const enum bf_seed_shape shape = shape_of(check, check->seed);
     if (shape == check->shape)
         return VK_SUCCESS;
     drop_resources(check);
@@ -870,16 +880,28 @@ static bool has_small_blocks(const struct bf_check *check)
     return any;
 }
 
+/* Whether images that matter may be of other formats than what was seen. */
+static bool reads_others(const struct bf_check *check)
+{
+    const struct bf_check_layout *layout = check->info->interface->layout;
+    bool any = false;
+    for (uint32_t i = 0; i < layout->set_count; i++) {
+        for (uint32_t k = 0; k < layout->sets[i].binding_count; k++)
+            any |= layout->sets[i].bindings[k].used && layout->sets[i].bindings[k].classes;
+    }
+    return any && (check->info->sources & BF_NEEDED_TEXELS);
+}
+
 /* Whether the inputs tell anything of this shader. What draws isn't done as often. [CK-14] */
 static bool seed_suits(const struct bf_check *check, const struct bf_seed *seed)
 {
     const struct bf_pipeline_interface *interface = check->info->interface;
     if (bf_run_is_strip(seed->shape))
         return bf_run_strip_tells(check->info, seed);
-    if (seed->shape >= BF_SHAPE_LEAST)
+    if (seed->shape >= BF_SHAPE_LEAST && seed->shape <= BF_SHAPE_TALL)
         return check->info->sources & BF_NEEDED_SIZES;
     if (seed->magnitude)
-        return has_small_blocks(check);
+        return has_small_blocks(check) || reads_others(check);
     return !seed->rounds || (interface->loops && (!interface->graphics || seed->rounds <= 64));
 }
 
@@ -954,6 +976,11 @@ VkResult bf_check_dry_run(struct bf_checker *checker, struct bf_check_info *info
                      "on no inputs does it end, and stay inside what it indexes");
     else if (result == VK_SUCCESS && !check->over && !found.seeds)
         give_up(check, "on no inputs does it run");
+    uint64_t others = 0;
+    for (uint32_t i = 0; i < BF_CHECK_SEEDS; i++)
+        others |= (uint64_t)(bf_seeds[i].shape == BF_SHAPE_OTHER) << i;
+    if (result == VK_SUCCESS && !check->over && reads_others(check) && !(found.seeds & others))
+        give_up(check, "it can't be run on images of other formats");
     info->dark = first_dark(check);
     if (result == VK_SUCCESS && !check->over && info->dark < BF_DRY_RUN_POINTS)
         check_refuse(check, BF_REASON_UNCOVERED, "no inputs come to all that folding affects");

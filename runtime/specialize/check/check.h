@@ -60,6 +60,10 @@
  *  CK-18 Where a dry run goes before, integers of small blocks are of each magnitude on some
  *        inputs, and loops that one of these ends go round nearly 64, 256 and 1024 times (CK-14).
  *
+ *  CK-19 Where a dry run goes before, and results may depend on what is read of images, they are
+ *        also read of images and texel buffers of 32-bit numbers, which are any that formats of
+ *        the bindings' classes hold. There is a plan only if it has such inputs.
+ *
  * Proven by tests/specialize.
  *
  * The inputs (specialize/check/inputs.h): integers and floats small at first; then ones of all

@@ -339,6 +339,72 @@ void bf_inputs_texels(const struct bf_inputs *inputs, uint64_t stream, const str
     }
 }
 
+/* One of the classes, by lot. */
+static uint32_t class_draw(uint32_t classes, uint64_t random)
+{
+    uint32_t nth = (uint32_t)(random % (uint32_t)__builtin_popcount(classes));
+    while (nth--)
+        classes &= classes - 1;
+    return classes & ~(classes - 1);
+}
+
+/* [GI-7] */
+static uint32_t float_of_class(uint32_t classes, uint64_t random)
+{
+    static const uint32_t edges[] = {0,          0x3f800000, 0x80000000, 0xbf800000,
+                                     0x7f800000, 0xff800000, 0x7fc00000, 0x00000001};
+    const uint32_t floats = BF_FORMAT_CLASS_UNORM | BF_FORMAT_CLASS_SNORM | BF_FORMAT_CLASS_HALF |
+                            BF_FORMAT_CLASS_FLOAT;
+    const uint32_t class =
+        class_draw(classes & floats ? classes & floats : BF_FORMAT_CLASS_FLOAT, random >> 50);
+    const uint64_t more = inputs_mix(random);
+    const float sign = more & 1 ? -1.0f : 1.0f;
+    const uint32_t which = (uint32_t)(more >> 8);
+    const bool edge = more >> 4 & 15 ? false : true;
+    switch (class) {
+    case BF_FORMAT_CLASS_UNORM:
+        return edge ? edges[which % 2]
+                    : float_bits(more & 2 ? float_of(1, more, 127 - 16, 16)
+                                          : (float)(more >> 40) / 16777216.0f);
+    case BF_FORMAT_CLASS_SNORM:
+        return edge ? edges[which % 4] : float_bits(float_of(sign, more, 127 - 16, 16));
+    case BF_FORMAT_CLASS_HALF:
+        return edge ? edges[which % 7] : float_bits(float_of(sign, more, 127 - 24, 40));
+    default:
+        return edge ? edges[which % 8] : float_bits(float_of(sign, more, 0, 255));
+    }
+}
+
+static uint32_t integer_of_class(uint32_t classes, bool is_signed, uint64_t random)
+{
+    const uint32_t integers = BF_FORMAT_CLASS_INT8 | BF_FORMAT_CLASS_INT16 | BF_FORMAT_CLASS_INT32;
+    const uint32_t class =
+        class_draw(classes & integers ? classes & integers : BF_FORMAT_CLASS_INT32, random >> 50);
+    const uint64_t more = inputs_mix(random);
+    const uint32_t bits = class == BF_FORMAT_CLASS_INT8    ? 8
+                          : class == BF_FORMAT_CLASS_INT16 ? 16
+                                                           : 32;
+    const uint32_t used = 1 + (uint32_t)(random >> 8) % (bits - is_signed);
+    const uint32_t low = (uint32_t)(more >> 16) & UINT32_MAX >> (32 - used);
+    return is_signed && more & 1 ? ~low : low;
+}
+
+void bf_inputs_texels_of(const struct bf_inputs *inputs, uint32_t classes, uint64_t stream,
+                         const struct bf_texel *texel, void *texels, size_t size)
+{
+    uint32_t *words = texels;
+    if (!classes || inputs->timid) {
+        bf_inputs_texels(inputs, stream, texel, texels, size);
+        return;
+    }
+    for (size_t i = 0; i < size / 4; i++) {
+        const uint64_t random = inputs_draw(inputs, stream, i);
+        words[i] = texel->kind == BF_TEXEL_SFLOAT
+                       ? float_of_class(classes, random)
+                       : integer_of_class(classes, texel->kind == BF_TEXEL_SINT, random);
+    }
+}
+
 /* ---------------------------------------------------------------------------- Push constants -- */
 
 /* Numbers that programs use as floats: 2^-20 to 2^20 and their negatives. */

@@ -24,6 +24,9 @@
  *        that 'magnitude' says: up to 2^8, 2^10, 2^12, 2^16 or 2^32, from what comes before on.
  *        With 'rounds' its only integer, and half of several, are in the last eighth below 'limit'.
  *
+ *  GI-7  Numbers of classes are of each magnitude that there is in these, with all bits that a
+ *        float of 32 has, 0 and 1 among them; infinities and NaN where some format has such.
+ *
  * Thread-safety: pure. Proven by tests/specialize.
  */
 #ifndef BELFRY_SPECIALIZE_INPUTS_H
@@ -100,6 +103,11 @@ void bf_inputs_words(const struct bf_inputs *inputs, uint64_t stream, const uint
 /* Texels one after the other; 'size' is a multiple of the texel's. */
 void bf_inputs_texels(const struct bf_inputs *inputs, uint64_t stream, const struct bf_texel *texel,
                       void *texels, size_t size);
+
+/* The same of 32-bit numbers such as there are in those classes (enum bf_format_class), unless
+ * 'timid'. 0: as above. */
+void bf_inputs_texels_of(const struct bf_inputs *inputs, uint32_t classes, uint64_t stream,
+                         const struct bf_texel *texel, void *texels, size_t size);
 
 /* Bit i of 'fixed' is word i. */
 void bf_inputs_push(const struct bf_inputs *inputs, uint64_t fixed, uint32_t *words,

@@ -12,6 +12,7 @@
 #include <vulkan/vulkan.h>
 
 #include "specialize/check/texel.h"
+#include "specialize/pipeline/format_classes.h"
 
 /* One binding of a set layout, what the shaders do with it, and what was bound there last. */
 struct bf_check_binding {
@@ -30,6 +31,9 @@ struct bf_check_binding {
     VkSampleCountFlagBits samples; /* 0 is 1 */
     enum bf_texel_kind number;     /* of the type sampled: BF_TEXEL_SFLOAT, _UINT or _SINT */
     bool depth;                    /* compared with a reference */
+    /* enum bf_format_class: what others may come, or have been; 0: none, the format is declared, or
+     * what is read are results of comparisons. */
+    uint32_t classes;
     uint32_t input_index; /* of an input attachment: the first one's in the subpass' list */
     const VkSamplerCreateInfo *sampler; /* last seen, its pNext ignored; NULL: linear, repeated */
     const VkSampler *immutable; /* 'count' of them, of who runs the check; NULL: there are none */
@@ -62,6 +66,9 @@ struct bf_pipeline_interface {
     bool loops;            /* some shader has loops; unsure is true */
     bool fragile;          /* some shader may crash by a strange index (block.h); unsure is true */
     bool addresses;        /* some shader goes through addresses of buffers */
+
+    /* Of which bindings the classes are no more than what was written. Not part of a request. */
+    struct bf_format_bindings formats;
 
     uint32_t extent[2]; /* graphics: of what was rendered to last; 0: not known */
 

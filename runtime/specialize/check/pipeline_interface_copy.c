@@ -8,6 +8,7 @@
 #include "specialize/shader/arena.h"
 #include "specialize/shader/block.h"
 #include "specialize/pipeline/copy.h"
+#include "specialize/pipeline/pipeline.h"
 
 /* The subject is the first member, so that it stands for all of it. */
 struct owned {
@@ -184,16 +185,49 @@ static enum bf_reason read_stages(struct owned *o, const struct bf_pipeline_copy
     return o->arena.failed ? BF_REASON_MEMORY : reason;
 }
 
-static void find_uses(const struct bf_pipeline_copy *copy, uint32_t set,
+/* Images whose format neither the shader nor a render pass declares. */
+static bool may_be_others(const struct bf_check_binding *b, bool declared)
+{
+    return b->used && !b->depth && !declared &&
+           (b->type == VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER ||
+            b->type == VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE ||
+            b->type == VK_DESCRIPTOR_TYPE_STORAGE_IMAGE ||
+            b->type == VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER ||
+            b->type == VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER);
+}
+
+/* Any, where nothing was seen, or may be written once a command buffer has been recorded. */
+static void find_classes(struct bf_pipeline_interface *s, struct bf_format_classes *classes,
+                         const struct bf_set_binding *from, VkDescriptorSetLayoutCreateFlags flags,
+                         struct bf_check_binding *to)
+{
+    struct bf_format_bindings *formats = &s->formats;
+    uint32_t seen = bf_format_classes_of(classes, from->place);
+    to->classes = BF_FORMAT_CLASS_ANY;
+    if (!seen || (flags & VK_DESCRIPTOR_SET_LAYOUT_CREATE_DESCRIPTOR_BUFFER_BIT_EXT) ||
+        (from->flags & VK_DESCRIPTOR_BINDING_UPDATE_AFTER_BIND_BIT) ||
+        formats->count == BF_FORMAT_BINDINGS)
+        return;
+    to->classes = seen;
+    formats->places[formats->count] = from->place;
+    formats->classes[formats->count++] = (uint8_t)seen;
+}
+
+/* Whether some stage declares the format. */
+static bool find_uses(const struct bf_pipeline_copy *copy, uint32_t set,
                       struct bf_check_binding *to)
 {
+    bool declared = false;
     for (uint32_t i = 0; i < copy->stage_count; i++) {
         const struct bf_shader_facts *facts = bf_shader_facts_of(copy->stages[i]->shader);
         for (uint32_t k = 0; k < facts->binding_count; k++) {
-            if (facts->bindings[k].set == set && facts->bindings[k].binding == to->binding)
-                interface_binding_use(to, &facts->bindings[k]);
+            if (facts->bindings[k].set != set || facts->bindings[k].binding != to->binding)
+                continue;
+            interface_binding_use(to, &facts->bindings[k]);
+            declared |= facts->bindings[k].format != 0;
         }
     }
+    return declared;
 }
 
 static enum bf_reason fill_layout(struct owned *o, const struct bf_pipeline_copy *copy)
@@ -229,7 +263,10 @@ static enum bf_reason fill_layout(struct owned *o, const struct bf_pipeline_copy
         };
         for (uint32_t k = 0; k < from->binding_count; k++) {
             fill_binding(&bindings[k], &from->bindings[k]);
-            find_uses(copy, i, &bindings[k]);
+            const bool declared = find_uses(copy, i, &bindings[k]);
+            if (may_be_others(&bindings[k], declared))
+                find_classes(&o->interface, &copy->pipelines->shapes.classes, &from->bindings[k],
+                             from->flags, &bindings[k]);
         }
     }
     o->interface.layout = layout;

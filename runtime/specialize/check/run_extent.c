@@ -30,8 +30,7 @@ static uint32_t strip_axis(enum bf_seed_shape shape)
     return shape == BF_SHAPE_WIDE ? 0 : shape == BF_SHAPE_HIGH ? 1 : 2;
 }
 
-void bf_run_groups(const struct bf_check_info *info, const struct bf_seed *seed,
-                   uint32_t groups[3])
+void bf_run_groups(const struct bf_check_info *info, const struct bf_seed *seed, uint32_t groups[3])
 {
     const struct bf_pipeline_interface *interface = info->interface;
     const uint32_t *seen = info->groups;
@@ -119,10 +118,9 @@ void bf_run_read_extent(enum bf_seed_shape shape, struct bf_test_resources *reso
         [BF_SHAPE_LONG] = {1021, 3, 2, 2},
         [BF_SHAPE_TALL] = {2, 1999, 33, 1},
     };
-    if (shape < BF_SHAPE_LEAST)
+    if (shape < BF_SHAPE_LEAST || shape > BF_SHAPE_TALL)
         return;
-    memcpy(resources->read_extent, extents[shape],
-           sizeof(resources->read_extent));
+    memcpy(resources->read_extent, extents[shape], sizeof(resources->read_extent));
     resources->read_levels = extents[shape][3];
 }
 

@@ -35,12 +35,12 @@ const struct bf_seed bf_seeds[] = {
     {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, BF_FREE_PUSH, true, 0, 0, BF_SHAPE_EVEN, 0},
     {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, BF_PUSHED, true, 0, 0, BF_SHAPE_LONG, 0},
     {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, BF_FREE_PUSH, true, 0, 0, BF_SHAPE_TALL, 0},
-    /* [CK-18] */
-    {BF_INPUTS_NUMBERS, {3, 2, 1}, 6, 1, BF_FREE_PUSH, true, 0, 0, BF_SHAPE_PLAIN, 1},
-    {BF_INPUTS_NUMBERS, {3, 2, 1}, 6, 1, BF_FREE_PUSH, true, 0, 0, BF_SHAPE_PLAIN, 2},
-    {BF_INPUTS_NUMBERS, {3, 2, 1}, 6, 1, BF_FREE_PUSH, true, 0, 0, BF_SHAPE_PLAIN, 3},
-    {BF_INPUTS_NUMBERS, {3, 2, 1}, 6, 1, BF_FREE_PUSH, true, 0, 0, BF_SHAPE_PLAIN, 4},
-    {BF_INPUTS_NUMBERS, {3, 2, 1}, 6, 1, BF_FREE_PUSH, true, 0, 0, BF_SHAPE_PLAIN, 5},
+    /* [CK-18, CK-19] */
+    {BF_INPUTS_NUMBERS, {3, 2, 1}, 6, 1, BF_FREE_PUSH, true, 0, 0, BF_SHAPE_OTHER, 1},
+    {BF_INPUTS_NUMBERS, {3, 2, 1}, 6, 1, BF_FREE_PUSH, true, 0, 0, BF_SHAPE_OTHER, 2},
+    {BF_INPUTS_NUMBERS, {3, 2, 1}, 6, 1, BF_FREE_PUSH, true, 0, 0, BF_SHAPE_OTHER, 3},
+    {BF_INPUTS_NUMBERS, {3, 2, 1}, 6, 1, BF_FREE_PUSH, true, 0, 0, BF_SHAPE_OTHER, 4},
+    {BF_INPUTS_NUMBERS, {3, 2, 1}, 6, 1, BF_FREE_PUSH, true, 0, 0, BF_SHAPE_OTHER, 5},
     /* Only where the program itself has few invocations, and so few values meet. [CK-10] */
     {BF_INPUTS_EDGES, {3, 2, 1}, 6, 1, BF_PUSHED, true, 0, 0, BF_SHAPE_PLAIN, 0},
     {BF_INPUTS_EDGES, {3, 2, 1}, 6, 1, BF_FREE_PUSH, true, 0, 0, BF_SHAPE_PLAIN, 0},

@@ -22,6 +22,7 @@ enum bf_seed_shape {
     BF_SHAPE_EVEN,  /* of powers of two, with many levels, */
     BF_SHAPE_LONG,  /* as long as it is thin, */
     BF_SHAPE_TALL,  /* or as high */
+    BF_SHAPE_OTHER, /* images have other formats than the program's [CK-19] */
 };
 
 struct bf_seed {

@@ -569,7 +569,8 @@ static void fill_buffer(const struct bf_test_resources *resources, const struct 
     uint8_t *bytes = (uint8_t *)resources->source.mapped + buffer->offset;
     if (buffer->texels) {
         const struct bf_texel *texel = &buffer->texel;
-        bf_inputs_texels(inputs, index, texel, bytes, buffer->size / texel->size * texel->size);
+        bf_inputs_texels_of(inputs, buffer->classes, index, texel, bytes,
+                            buffer->size / texel->size * texel->size);
         return;
     }
     bf_inputs_words(inputs, index, buffer->kinds, buffer->kind_count, buffer->period,
@@ -619,13 +620,13 @@ static void fill_depths(const struct bf_inputs *inputs, uint64_t stream,
 
 /* Of a large image some texels are made up, and repeated. */
 static void fill_region(const struct bf_inputs *inputs, uint64_t stream, bool depth,
-                        const struct bf_texel *texel, uint8_t *bytes, size_t size)
+                        uint32_t classes, const struct bf_texel *texel, uint8_t *bytes, size_t size)
 {
     size_t period = (size_t)texel->size * PERIOD, made = size < period ? size : period;
     if (depth)
         fill_depths(inputs, stream << 20, texel, bytes, made);
     else
-        bf_inputs_texels(inputs, stream, texel, bytes, made);
+        bf_inputs_texels_of(inputs, classes, stream, texel, bytes, made);
     for (; made < size; made += made < size - made ? made : size - made)
         memcpy(bytes + made, bytes, made < size - made ? made : size - made);
 }
@@ -647,8 +648,8 @@ void bf_test_resources_fill(struct bf_test_resources *resources, const struct bf
         for (uint32_t k = 0; k < count && !has_several(image); k++) {
             uint64_t stream = UINT64_C(1) << 32 | (uint64_t)i << 8 | k;
             bool depth = regions[k].imageSubresource.aspectMask == VK_IMAGE_ASPECT_DEPTH_BIT;
-            fill_region(inputs, stream, depth, &texels[k], bytes + regions[k].bufferOffset,
-                        sizes[k]);
+            fill_region(inputs, stream, depth, image->info.classes, &texels[k],
+                        bytes + regions[k].bufferOffset, sizes[k]);
         }
     }
 }

@@ -54,6 +54,7 @@ struct bf_test_buffer {
     bool texels; /* of this format, not words */
     VkFormat format;
     struct bf_texel texel;
+    uint32_t classes; /* that its numbers are of; 0: of its own */
 };
 
 /* An attribute of vertices or instances within the arena, written over what fills it. */
@@ -76,6 +77,7 @@ struct bf_test_image_info {
     VkExtent3D extent; /* 0: as suits the view, and the runs */
     uint32_t layers;   /* 0: likewise */
     uint32_t levels;
+    uint32_t classes; /* that its numbers are of; 0: of its format's own */
     bool written;
 };
 
@@ -126,6 +128,8 @@ struct bf_test_resources {
     uint32_t extent[3];
     /* Of images that are only read, and of how many levels; 0: as suits the runs. Likewise. */
     uint32_t read_extent[3], read_levels;
+    bool
+        others; /* images are of numbers of 32 bits, such as are in a binding's classes. Likewise */
 
     VkDeviceSize arena_size, source_size;
     VkBuffer arena;

@@ -55,11 +55,20 @@ static VkExtent3D read_extent(const struct bf_test_resources *resources, VkImage
     }
 }
 
+/* Can hold numbers of all classes. */
+static VkFormat other_format(const struct bf_check_binding *binding)
+{
+    return binding->number == BF_TEXEL_UINT   ? VK_FORMAT_R32G32B32A32_UINT
+           : binding->number == BF_TEXEL_SINT ? VK_FORMAT_R32G32B32A32_SINT
+                                              : VK_FORMAT_R32G32B32A32_SFLOAT;
+}
+
 static VkResult plan_image(struct bf_test_resources *resources,
                            const struct bf_check_binding *binding, uint32_t *index)
 {
     bool storage = binding->type == VK_DESCRIPTOR_TYPE_STORAGE_IMAGE;
-    VkFormat format = image_format(binding, storage);
+    const uint32_t classes = resources->others ? binding->classes : 0;
+    VkFormat format = classes ? other_format(binding) : image_format(binding, storage);
     struct bf_texel texel;
     bool blocks =
         bf_texel_of(format, VK_IMAGE_ASPECT_COLOR_BIT, &texel) && texel.kind == BF_TEXEL_BLOCK;
@@ -71,6 +80,7 @@ static VkResult plan_image(struct bf_test_resources *resources,
         .view = binding->view,
         .components = storage ? (VkComponentMapping){0} : binding->components,
         .stencil = binding->number == BF_TEXEL_UINT,
+        .classes = classes,
         .usage = storage ? VK_IMAGE_USAGE_STORAGE_BIT : VK_IMAGE_USAGE_SAMPLED_BIT,
         .samples = binding->samples,
         .levels = single                   ? 1
@@ -85,11 +95,13 @@ static VkResult plan_image(struct bf_test_resources *resources,
 static VkResult plan_texels(struct bf_test_resources *resources,
                             const struct bf_check_binding *binding, uint32_t *index)
 {
-    VkFormat format = binding->format != VK_FORMAT_UNDEFINED ? binding->format
-                      : binding->number == BF_TEXEL_UINT     ? VK_FORMAT_R32G32B32A32_UINT
-                      : binding->number == BF_TEXEL_SINT     ? VK_FORMAT_R32G32B32A32_SINT
-                                                             : VK_FORMAT_R32G32B32A32_SFLOAT;
-    struct bf_test_buffer buffer = {.texels = true, .format = format};
+    const uint32_t classes = resources->others ? binding->classes : 0;
+    VkFormat format = classes                                  ? other_format(binding)
+                      : binding->format != VK_FORMAT_UNDEFINED ? binding->format
+                      : binding->number == BF_TEXEL_UINT       ? VK_FORMAT_R32G32B32A32_UINT
+                      : binding->number == BF_TEXEL_SINT       ? VK_FORMAT_R32G32B32A32_SINT
+                                                               : VK_FORMAT_R32G32B32A32_SFLOAT;
+    struct bf_test_buffer buffer = {.texels = true, .format = format, .classes = classes};
     VkFormatProperties can;
     resources->place->formats(resources->place->physical, format, &can);
     VkFormatFeatureFlags needed = binding->type == VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER

@@ -198,3 +198,62 @@ bool bf_texel_of(VkFormat format, VkImageAspectFlagBits aspect, struct bf_texel 
         return true;
     }
 }
+
+/* ----------------------------------------------------------------------------------- Classes -- */
+
+/* Formats whose integers become floats as they are. */
+static bool is_scaled(VkFormat format)
+{
+    bool scaled = false;
+    for (uint32_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
+        const struct run *run = &runs[i];
+        const int32_t which = (int32_t)format - (int32_t)run->first;
+        if (format >= run->first && format <= run->last && run->kinds != kinds_large)
+            scaled = which == 2 || which == 3;
+    }
+    return scaled;
+}
+
+static uint32_t class_of_block(VkFormat format)
+{
+    switch (format) {
+    case VK_FORMAT_BC6H_UFLOAT_BLOCK:
+    case VK_FORMAT_BC6H_SFLOAT_BLOCK:
+        return BF_FORMAT_CLASS_HALF;
+    case VK_FORMAT_BC4_SNORM_BLOCK:
+    case VK_FORMAT_BC5_SNORM_BLOCK:
+    case VK_FORMAT_EAC_R11_SNORM_BLOCK:
+    case VK_FORMAT_EAC_R11G11_SNORM_BLOCK:
+        return BF_FORMAT_CLASS_SNORM;
+    default:
+        return BF_FORMAT_CLASS_UNORM;
+    }
+}
+
+uint32_t bf_format_class(VkFormat format, VkImageAspectFlags aspect)
+{
+    struct bf_texel texel;
+    if (aspect == VK_IMAGE_ASPECT_DEPTH_BIT)
+        return BF_FORMAT_CLASS_UNORM;
+    if (aspect == VK_IMAGE_ASPECT_STENCIL_BIT)
+        return BF_FORMAT_CLASS_INT8;
+    if (!bf_texel_of(format, VK_IMAGE_ASPECT_COLOR_BIT, &texel))
+        return BF_FORMAT_CLASS_ANY;
+    switch (texel.kind) {
+    case BF_TEXEL_UNORM:
+        return is_scaled(format) ? BF_FORMAT_CLASS_FLOAT : BF_FORMAT_CLASS_UNORM;
+    case BF_TEXEL_SNORM:
+        return is_scaled(format) ? BF_FORMAT_CLASS_FLOAT : BF_FORMAT_CLASS_SNORM;
+    case BF_TEXEL_UFLOAT:
+        return BF_FORMAT_CLASS_HALF;
+    case BF_TEXEL_SFLOAT:
+        return texel.bits[0] == 16 ? BF_FORMAT_CLASS_HALF : BF_FORMAT_CLASS_FLOAT;
+    case BF_TEXEL_UINT:
+    case BF_TEXEL_SINT:
+        return texel.bits[0] <= 8    ? BF_FORMAT_CLASS_INT8
+               : texel.bits[0] <= 16 ? BF_FORMAT_CLASS_INT16
+                                     : BF_FORMAT_CLASS_INT32;
+    default:
+        return class_of_block(format);
+    }
+}

@@ -142,6 +142,9 @@ struct bf_check_answer {
     uint64_t general_ns;
     /* How far it was compared, in workgroups or pixels; UINT32_MAX: it doesn't matter. */
     uint32_t reach[3];
+    bool texels; /* results may depend on what is read of images */
+    /* Then: of which bindings, for which formats; of bf_check_in_helper. */
+    struct bf_format_bindings formats;
     bool hung;              /* a run has not ended: the helper was given up */
     uint64_t peak_bytes;    /* the helper's memory, at most so far */
     char why[BF_CHECK_WHY]; /* why it is uncheckable, or empty */

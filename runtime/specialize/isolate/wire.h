@@ -93,6 +93,7 @@ struct bf_wire_verdict {
     uint64_t first_use_ns[BF_CHECK_FORMS], steady_ns[BF_CHECK_FORMS];
     uint64_t general_ns;
     uint32_t reach[3];   /* UINT32_MAX: any */
+    uint32_t texels;     /* results may depend on what is read of images */
     uint64_t peak_bytes; /* of the helper's memory, so far */
     char why[BF_CHECK_WHY];
 };

@@ -37,11 +37,12 @@ static uint64_t read_long(struct bf_wire_in *in)
     F(samples)                                                                                     \
     F(number)                                                                                      \
     F(depth)                                                                                       \
+    F(classes)                                                                                     \
     F(input_index)                                                                                 \
     F(block_size)                                                                                  \
     F(array_stride)                                                                                \
     F(period)
-#define BINDING_WORDS 25 /* at least, in a message */
+#define BINDING_WORDS 26 /* at least, in a message */
 
 static void say_binding(struct bf_wire_out *out, const struct bf_check_binding *b)
 {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "specialize/check/texel.h"
 #include "specialize/pipeline/pipeline.h"
 
 /* A descriptor set, in its pool's list. */
@@ -109,6 +110,7 @@ const struct bf_sampler_shape *bf_descriptor_shapes_sampler(struct bf_pipelines 
 void bf_descriptor_shapes_view_made(struct bf_pipelines *ps, VkImageView view,
                                     const VkImageViewCreateInfo *info)
 {
+    /* Of one without a shape nothing is known: FC-3, when it is written. */
     const struct bf_view_shape *shape = view_shape(ps, info);
     if (shape)
         bf_map_insert(&ps->shapes.views, (uint64_t)view, (void *)(uintptr_t)shape);
@@ -160,14 +162,19 @@ void bf_descriptor_shapes_sets_made(struct bf_pipelines *ps,
                                     const VkDescriptorSet *sets)
 {
     struct pool *pool = pool_of(ps, info->descriptorPool);
+    if (!pool)
+        bf_format_classes_lose(&ps->shapes.classes);
     for (uint32_t i = 0; pool && i < info->descriptorSetCount; i++) {
         struct bf_retained_set_layout *layout =
             bf_retained_set_layout_find(ps, info->pSetLayouts[i]);
         struct set *set = layout ? malloc(sizeof(*set)) : NULL;
-        if (!set)
+        if (!set) {
+            bf_format_classes_lose(&ps->shapes.classes);
             continue;
+        }
         set->handle = sets[i];
         if (!bf_map_insert(&ps->shapes.sets, (uint64_t)sets[i], set)) {
+            bf_format_classes_lose(&ps->shapes.classes);
             free(set);
             continue;
         }
@@ -310,8 +317,63 @@ static bool is_buffer(VkDescriptorType type)
            type == VK_DESCRIPTOR_TYPE_STORAGE_BUFFER_DYNAMIC;
 }
 
-/* Only the first of a write's descriptors is looked at, and only the pointer that belongs to its
- * type: the others may be garbage. */
+/* What it says of format classes. */
+static void class_write(struct bf_pipelines *ps, const struct bf_set_binding *binding,
+                        VkDescriptorType type, const void *data)
+{
+    uint32_t classes = BF_FORMAT_CLASS_ANY;
+    if (is_texel_buffer(type)) {
+        const VkBufferView view = *(const VkBufferView *)data;
+        const void *format = view ? bf_map_find(&ps->shapes.buffer_views, (uint64_t)view) : NULL;
+        if (!view)
+            return;
+        if (format)
+            classes = bf_format_class((VkFormat)(uintptr_t)format, VK_IMAGE_ASPECT_COLOR_BIT);
+    } else {
+        const VkDescriptorImageInfo *image = data;
+        const struct bf_view_shape *shape =
+            image->imageView ? bf_map_find(&ps->shapes.views, (uint64_t)image->imageView) : NULL;
+        if (!image->imageView)
+            return;
+        if (shape)
+            classes = bf_format_class(shape->format, shape->aspect);
+    }
+    bf_format_classes_add(&ps->shapes.classes, binding->place, classes);
+}
+
+static bool has_format(VkDescriptorType type)
+{
+    return type == VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER ||
+           type == VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE || type == VK_DESCRIPTOR_TYPE_STORAGE_IMAGE ||
+           is_texel_buffer(type);
+}
+
+/* All of a write's descriptors, which may go on in the next bindings. [SE-3] */
+static void classes_write(struct bf_pipelines *ps, struct bf_retained_set_layout *layout,
+                          uint32_t number, uint32_t element, uint32_t count, VkDescriptorType type,
+                          const void *data, size_t stride)
+{
+    if (!data || !has_format(type))
+        return;
+    if (!layout) {
+        bf_format_classes_lose(&ps->shapes.classes);
+        return;
+    }
+    const struct bf_set_binding *binding = bf_retained_binding(layout, number);
+    const struct bf_set_binding *const end = layout->bindings + layout->binding_count;
+    for (uint32_t i = 0; binding && i < count; i++, element++) {
+        while (binding < end && element >= binding->count) {
+            element -= binding->count;
+            binding++;
+        }
+        if (binding == end)
+            return;
+        class_write(ps, binding, type, (const char *)data + i * stride);
+    }
+}
+
+/* Of a write's descriptors the first has the shape that is noted, and only the pointer that belongs
+ * to its type is looked at: the others may be garbage. */
 static void see_write(struct bf_pipelines *ps, struct bf_retained_set_layout *layout,
                       const VkWriteDescriptorSet *w)
 {
@@ -325,12 +387,33 @@ static void see_write(struct bf_pipelines *ps, struct bf_retained_set_layout *la
     else if (is_buffer(w->descriptorType))
         data = w->pBufferInfo;
     shape_write(ps, layout, w->dstBinding, w->descriptorType, data);
+    classes_write(
+        ps, layout, w->dstBinding, w->dstArrayElement, w->descriptorCount, w->descriptorType, data,
+        is_texel_buffer(w->descriptorType) ? sizeof(VkBufferView) : sizeof(VkDescriptorImageInfo));
 }
 
 static struct bf_retained_set_layout *layout_of(struct bf_pipelines *ps, VkDescriptorSet handle)
 {
     const struct set *set = handle ? bf_map_find(&ps->shapes.sets, (uint64_t)handle) : NULL;
     return set ? set->layout : NULL;
+}
+
+/* Within one binding all classes that were written there; from binding to binding any. */
+static void classes_copy(struct bf_pipelines *ps, const struct bf_set_binding *a,
+                         const struct bf_retained_set_layout *to, const struct bf_set_binding *b,
+                         const VkCopyDescriptorSet *copy)
+{
+    struct bf_format_classes *classes = &ps->shapes.classes;
+    const struct bf_set_binding *const end = to->bindings + to->binding_count;
+    uint64_t left = (uint64_t)copy->dstArrayElement + copy->descriptorCount;
+    const bool within = a && left <= b->count &&
+                        (uint64_t)copy->srcArrayElement + copy->descriptorCount <= a->count;
+    for (; b < end && left > 0; left -= left < b->count ? left : b->count, b++) {
+        if (has_format(b->type))
+            bf_format_classes_add(classes, b->place,
+                                  within ? bf_format_classes_of(classes, a->place)
+                                         : BF_FORMAT_CLASS_ANY);
+    }
 }
 
 /* Copies the shapes from one binding to another. */
@@ -340,6 +423,10 @@ static void see_copy(struct bf_pipelines *ps, const VkCopyDescriptorSet *copy)
                                   *to = layout_of(ps, copy->dstSet);
     struct bf_set_binding *a = from ? bf_retained_binding(from, copy->srcBinding) : NULL;
     struct bf_set_binding *b = to ? bf_retained_binding(to, copy->dstBinding) : NULL;
+    if (!from || !to)
+        bf_format_classes_lose(&ps->shapes.classes);
+    else if (b)
+        classes_copy(ps, a, to, b, copy);
     if (!a || !b || a == b || copy->descriptorCount == 0)
         return;
     const struct bf_view_shape *view = atomic_load(&a->shape.view);
@@ -377,7 +464,7 @@ void bf_descriptor_shapes_push(struct bf_pipelines *ps, VkPipelineLayout handle,
                                uint32_t write_count, const VkWriteDescriptorSet *writes)
 {
     struct bf_retained_set_layout *layout = pushed_layout(ps, handle, set);
-    for (uint32_t i = 0; layout && i < write_count; i++)
+    for (uint32_t i = 0; i < write_count; i++)
         see_write(ps, layout, &writes[i]);
 }
 
@@ -421,11 +508,13 @@ void bf_descriptor_shapes_template_gone(struct bf_pipelines *ps, VkDescriptorUpd
 static void see_template(struct bf_pipelines *ps, const struct template *t,
                          struct bf_retained_set_layout *layout, const void *data)
 {
-    for (uint32_t i = 0; layout && i < t->count; i++) {
+    for (uint32_t i = 0; i < t->count; i++) {
         const VkDescriptorUpdateTemplateEntry *e = &t->entries[i];
         if (e->descriptorCount > 0)
             shape_write(ps, layout, e->dstBinding, e->descriptorType,
                         (const char *)data + e->offset);
+        classes_write(ps, layout, e->dstBinding, e->dstArrayElement, e->descriptorCount,
+                      e->descriptorType, (const char *)data + e->offset, e->stride);
     }
 }
 
@@ -436,6 +525,8 @@ void bf_descriptor_shapes_update_template(struct bf_pipelines *ps, VkDescriptorS
     struct bf_retained_set_layout *layout = t ? layout_of(ps, set) : NULL;
     if (t)
         see_template(ps, t, layout ? layout : t->layout, data);
+    else
+        bf_format_classes_lose(&ps->shapes.classes);
 }
 
 void bf_descriptor_shapes_push_template(struct bf_pipelines *ps, VkDescriptorUpdateTemplate handle,
@@ -444,6 +535,8 @@ void bf_descriptor_shapes_push_template(struct bf_pipelines *ps, VkDescriptorUpd
     const struct template *t = bf_map_find(&ps->shapes.templates, (uint64_t)handle);
     if (t)
         see_template(ps, t, pushed_layout(ps, layout, set), data);
+    else
+        bf_format_classes_lose(&ps->shapes.classes);
 }
 
 /* ---- The end ---- */

@@ -7,6 +7,8 @@
  *  SE-1  A shape is written whole or not at all: it may belong to another write than the shapes of
  *        neighbouring bindings, but it is the shape of something that was written.
  *  SE-2  When out of memory a shape is not noted.
+ *  SE-3  Of every image and texel buffer that is written the class of its format is noted (FC-1),
+ *        not of the last alone.
  *
  * Thread-safety: safe, as far as Vulkan's own rules for the objects go.
  *
@@ -20,6 +22,7 @@
 #include <vulkan/vulkan.h>
 
 #include "base/map.h"
+#include "specialize/pipeline/format_classes.h"
 #include "specialize/pipeline/retained.h"
 
 struct bf_pipelines;
@@ -32,6 +35,7 @@ struct bf_descriptor_shapes {
     struct bf_map pools;        /* of descriptor sets → struct in descriptor_shape.c */
     struct bf_map sets;
     struct bf_map templates;
+    struct bf_format_classes classes;
     uint32_t view_count, sampler_count; /* the pipelines' lock, for these and for the lists */
     const struct bf_view_shape *view_shapes;
     const struct bf_sampler_shape *sampler_shapes;

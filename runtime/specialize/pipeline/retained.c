@@ -190,6 +190,20 @@ static void hold_samplers(struct bf_pipelines *ps, struct bf_retained_set_layout
     }
 }
 
+/* Of all bindings: by what they are, in the order of their numbers. */
+static void find_places(struct bf_retained_set_layout *retained)
+{
+    uint64_t all = retained->binding_count;
+    for (uint32_t i = 0; i < retained->binding_count; i++) {
+        const struct bf_set_binding *b = &retained->bindings[i];
+        all = bf_map_hash(all ^ ((uint64_t)b->binding << 32 | (uint32_t)b->type));
+        all = bf_map_hash(all ^ b->count);
+    }
+    for (uint32_t i = 0; i < retained->binding_count; i++)
+        retained->bindings[i].place =
+            (uint16_t)(bf_map_hash(all + i) >> 16 & (BF_FORMAT_PLACES - 1));
+}
+
 void bf_retained_set_layout_add(struct bf_pipelines *ps, VkDescriptorSetLayout layout,
                                 const VkDescriptorSetLayoutCreateInfo *info,
                                 const VkAllocationCallbacks *allocator)
@@ -228,6 +242,8 @@ void bf_retained_set_layout_add(struct bf_pipelines *ps, VkDescriptorSetLayout l
     }
     if (retained->bindings)
         qsort(retained->bindings, retained->binding_count, sizeof(*retained->bindings), by_binding);
+    if (retained->bindings)
+        find_places(retained);
     retained_object_add(ps, &retained->base);
 }
 

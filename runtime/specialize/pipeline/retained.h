@@ -83,6 +83,7 @@ struct bf_set_binding {
     VkDescriptorBindingFlags flags;
     struct bf_retained_sampler **immutable; /* 'count' of them, held; NULL: none */
     struct bf_descriptor_shape shape;       /* of what was written to it last */
+    uint16_t place; /* of its format classes; layouts that are defined alike have the same (FC-1) */
 };
 
 struct bf_retained_set_layout {

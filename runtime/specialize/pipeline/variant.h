@@ -9,8 +9,8 @@
  *  VA-2  The struct lives as long as its pipeline's record (struct bf_pipeline) or the last command
  *        buffer that recorded it, whichever ends later: recording threads may read it without a
  *        lock.
- *  VA-3  The fields that decide whether it is picked (mask, values and groups) never change once
- *        it is published.
+ *  VA-3  The fields that decide whether it is picked (mask, values, groups and formats) never
+ *        change once it is published.
  *
  * Proven by tests/specialize/pipeline/variants.c.
  */
@@ -22,6 +22,8 @@
 #include <stdint.h>
 
 #include <vulkan/vulkan.h>
+
+#include "specialize/pipeline/format_classes.h"
 
 #define BF_WATCHED      8 /* words of push constants that a pipeline is specialised for, at most */
 #define BF_MAX_VARIANTS 4 /* published for a pipeline at a time, at most */
@@ -42,7 +44,9 @@ struct bf_variant {
     /* The most workgroups of a dispatch, or how far a render area may reach, that it is for: as far
      * as it was checked (RC-7, RC-8). */
     uint32_t groups[3];
-    uint32_t asked[3]; /* the program's largest then; 0: not known */
+    uint32_t asked[3];                 /* the program's largest then; 0: not known */
+    struct bf_format_bindings formats; /* that it was checked for (RC-9) */
+    _Atomic uint32_t formats_fit;      /* the version at which they were found to be all, + 1 */
     _Atomic uint32_t state;
     _Atomic uint64_t picked; /* draws and dispatches recorded with it */
     uint32_t candidate; /* its index among the pipeline's candidates (specialize/variant_state.h) */

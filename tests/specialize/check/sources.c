@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What a check has but few of at first: integers of small blocks, sizes of textures, and places far
- * along an axis (CK-16, CK-17, CK-18). */
+/* What a check has but few of at first: integers of small blocks, sizes and formats of textures,
+ * and places far along an axis (CK-16 to CK-19). */
 #include "check_drawing.h"
 
 #include "specialize/check/seeds.h"
 #include "specialize/dry_run/needed.h"
 
+#include "shaders/check_narrow.comp.h"
 #include "shaders/check_place.frag.h"
 #include "shaders/check_sources.comp.h"
 #include "shaders/check_told.comp.h"
@@ -22,8 +23,8 @@ static const struct bf_check_binding bindings[] = {
 static const struct bf_check_set sets[2] = {
     {.binding_count = 3, .bindings = bindings},
     {.binding_count = 1,
-     .bindings = &(const struct bf_check_binding){.type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-                                                  .count = 1}}};
+     .bindings =
+         &(const struct bf_check_binding){.type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, .count = 1}}};
 
 /* Of dispatches of that many workgroups. */
 static struct world *sources_open(uint32_t x, uint32_t y)
@@ -98,6 +99,48 @@ WORLD_TEST(textures_are_of_one_size_where_nobody_asks, sources_open(8, 4))
     expect_cases(w, 0, 6, 9, "====");
 }
 
+/* [CK-19] */
+TEST(texels_are_of_all_formats_that_were_seen)
+{
+    static const struct {
+        uint32_t classes;
+        const char *letters;
+    } cases[] = {
+        {BF_FORMAT_CLASS_UNORM, "!===="}, {BF_FORMAT_CLASS_UNORM | BF_FORMAT_CLASS_SNORM, "!!==="},
+        {BF_FORMAT_CLASS_HALF, "!!!!="},  {BF_FORMAT_CLASS_FLOAT, "!!!!!"},
+        {BF_FORMAT_CLASS_ANY, "!!!!!"},   {0, "====="}, /* they can't be others */
+    };
+    for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        for (uint32_t matters = 0; matters < 2; matters++) {
+            struct bf_check_binding some[3];
+            struct world *w = sources_open(16, 1);
+            memcpy(some, bindings, sizeof(some));
+            some[2].classes = cases[i].classes;
+            w->s.sets[0].bindings = some;
+            expect_cases(w, matters ? BF_NEEDED_TEXELS : 0, 12, 16,
+                         matters ? cases[i].letters : "=====");
+            world_close(w);
+        }
+    }
+}
+
+/* Where nothing is left of the inputs with other formats. */
+WORLD_TEST(without_other_formats_there_is_no_plan, sources_open(16, 1))
+{
+    struct bf_check_binding some[3];
+    struct bf_check_plan plan;
+    struct bf_check_info dry = w->t.info;
+    memcpy(some, bindings, sizeof(some));
+    some[2].classes = BF_FORMAT_CLASS_UNORM;
+    w->s.sets[0].bindings = some;
+    dry.sources = BF_NEEDED_TEXELS;
+    dry.general = COMPUTE(w, check_narrow_comp, 0);
+    assert_success(bf_check_dry_run(w->checker, &dry, w->s.sets[1].handle, &plan));
+    assert_int_equal(dry.refused, BF_REASON_UNCHECKABLE);
+    assert_string_equal(dry.why, "it can't be run on images of other formats");
+    assert_int_equal(plan.seeds, 0);
+}
+
 /* [CK-17] */
 WORLD_TEST(dispatches_reach_as_far_as_the_program_s, sources_open(128, 256))
 {
@@ -133,9 +176,9 @@ static uint64_t strips(void)
 {
     uint64_t seeds = 0;
     for (uint32_t i = 0; i < BF_CHECK_SEEDS; i++)
-        seeds |= (uint64_t)(bf_seeds[i].shape == BF_SHAPE_WIDE ||
-                            bf_seeds[i].shape == BF_SHAPE_HIGH)
-                 << i;
+        seeds |=
+            (uint64_t)(bf_seeds[i].shape == BF_SHAPE_WIDE || bf_seeds[i].shape == BF_SHAPE_HIGH)
+            << i;
     return seeds;
 }
 

@@ -48,12 +48,12 @@ static uint32_t find_family(const struct fixture *f)
 
 static void make_pass(struct program *p)
 {
-    const VkAttachmentDescription attachment = {
-        .format = FORMAT,
-        .samples = VK_SAMPLE_COUNT_1_BIT,
-        .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
-        .storeOp = VK_ATTACHMENT_STORE_OP_STORE,
-        .finalLayout = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL};
+    const VkAttachmentDescription attachment = {.format = FORMAT,
+                                                .samples = VK_SAMPLE_COUNT_1_BIT,
+                                                .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
+                                                .storeOp = VK_ATTACHMENT_STORE_OP_STORE,
+                                                .finalLayout =
+                                                    VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL};
     const VkAttachmentReference color = {0, VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL};
     const VkSubpassDescription subpass = {.colorAttachmentCount = 1, .pColorAttachments = &color};
     const VkSubpassDependency dependency = {0,
@@ -99,10 +99,9 @@ static void program_open(struct program *p)
     fixture_open(&p->f, &fixture_plain);
     VkDevice device = p->f.device;
     p->family = find_family(&p->f);
-    p->image =
-        vulkan_image(p->f.physical, device, FORMAT, SIDE, VK_SAMPLE_COUNT_1_BIT,
-                     VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT,
-                     &p->memory, &p->view);
+    p->image = vulkan_image(p->f.physical, device, FORMAT, SIDE, VK_SAMPLE_COUNT_1_BIT,
+                            VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT,
+                            &p->memory, &p->view);
     p->buffer = vulkan_buffer_of(p->f.physical, device, SIDE * 4, VK_BUFFER_USAGE_TRANSFER_DST_BIT,
                                  &p->words_memory, (void **)&p->words);
     make_pass(p);

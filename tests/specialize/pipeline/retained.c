@@ -2,6 +2,8 @@
 /* How long what pipelines are made of lives below, and what is seen of descriptor sets. */
 #include "fake.h"
 
+#include "specialize/check/texel.h"
+
 #include "shaders/paint.comp.h"
 
 #define IS_ALIVE(type_, handle_) fake_object(VK_OBJECT_TYPE_##type_, (uint64_t)(handle_))
@@ -462,6 +464,74 @@ TEST(writes_are_seen_by_their_layout)
     bf_descriptor_shapes_pool_gone(&fake.pipelines, POOL);
     bf_descriptor_shapes_update(&fake.pipelines, 1, writes, 0, NULL);
     bf_descriptor_shapes_buffer_view_gone(&fake.pipelines, BUFFER_VIEW);
+    fake_close();
+}
+
+/* [FC-1, FC-2, FC-3, SE-3] */
+TEST(classes_of_all_formats_are_noted)
+{
+    fake_open();
+    struct bf_format_classes *classes = &fake.pipelines.shapes.classes;
+    VkDescriptorSetLayout handle = fake_set_layout(VK_NULL_HANDLE, NULL),
+                          alike = fake_set_layout(VK_NULL_HANDLE, NULL);
+    const struct bf_retained_set_layout *sets =
+        bf_retained_set_layout_find(&fake.pipelines, handle);
+    const uint32_t texels = sets->bindings[1].place, image = sets->bindings[2].place;
+    assert_int_equal(bf_retained_set_layout_find(&fake.pipelines, alike)->bindings[1].place,
+                     texels);
+    assert_int_not_equal(texels, image);
+    static const VkFormat formats[] = {VK_FORMAT_BC1_RGBA_UNORM_BLOCK, VK_FORMAT_R16_SFLOAT,
+                                       VK_FORMAT_R32_UINT};
+    VkBufferView views[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        const VkBufferViewCreateInfo info = {.format = formats[i]};
+        views[i] = (VkBufferView)(uint64_t)(0x20000 + 16 * i);
+        bf_descriptor_shapes_buffer_view_made(&fake.pipelines, views[i], &info);
+    }
+    make_view(VIEW(0), VK_FORMAT_R8_SNORM);
+    make_sets(handle, 2);
+    VkWriteDescriptorSet write =
+        info_write(SET(0), 2, VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER, NULL, NULL);
+    write.descriptorCount = 3;
+    write.pTexelBufferView = views;
+    const struct bf_format_bindings narrow = {1, {(uint16_t)texels}, {BF_FORMAT_CLASS_UNORM}};
+    assert_int_equal(bf_format_classes_of(classes, texels), 0);
+    assert_true(bf_format_classes_fit(classes, &narrow));
+    bf_descriptor_shapes_update(&fake.pipelines, 1, &write, 0, NULL);
+    assert_int_equal(bf_format_classes_of(classes, texels),
+                     BF_FORMAT_CLASS_UNORM | BF_FORMAT_CLASS_HALF | BF_FORMAT_CLASS_INT32);
+    assert_false(bf_format_classes_fit(classes, &narrow));
+    /* None is forgotten, and what is known is nothing new. */
+    const uint32_t version = classes->version;
+    assert_int_equal(version, 3);
+    write.descriptorCount = 1;
+    bf_descriptor_shapes_update(&fake.pipelines, 1, &write, 0, NULL);
+    assert_int_equal(classes->version, version);
+    /* Copied; of one binding to another anything. */
+    const VkDescriptorImageInfo images[] = {{VK_NULL_HANDLE, VIEW(0), 0}};
+    write = info_write(SET(1), 4, VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, images, NULL);
+    bf_descriptor_shapes_update(&fake.pipelines, 1, &write, 0, NULL);
+    assert_int_equal(bf_format_classes_of(classes, image), BF_FORMAT_CLASS_SNORM);
+    VkCopyDescriptorSet copy = {VK_TYPE(COPY_DESCRIPTOR_SET),
+                                .srcSet = SET(1),
+                                .srcBinding = 4,
+                                .dstSet = SET(0),
+                                .dstBinding = 4,
+                                .descriptorCount = 1};
+    bf_descriptor_shapes_update(&fake.pipelines, 0, NULL, 1, &copy);
+    assert_int_equal(bf_format_classes_of(classes, image), BF_FORMAT_CLASS_SNORM);
+    copy.descriptorCount = 2;
+    bf_descriptor_shapes_update(&fake.pipelines, 0, NULL, 1, &copy);
+    assert_int_equal(bf_format_classes_of(classes, image), BF_FORMAT_CLASS_ANY);
+    /* What can't be told. */
+    write = info_write(SET(3), 4, VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, images, NULL);
+    bf_descriptor_shapes_update(&fake.pipelines, 1, &write, 0, NULL);
+    assert_int_equal(bf_format_classes_of(classes, texels), BF_FORMAT_CLASS_ANY);
+    assert_true(classes->version > version);
+    bf_descriptor_shapes_pool_gone(&fake.pipelines, POOL);
+    for (uint32_t i = 0; i < 3; i++)
+        bf_descriptor_shapes_buffer_view_gone(&fake.pipelines, views[i]);
+    bf_descriptor_shapes_view_gone(&fake.pipelines, VIEW(0));
     fake_close();
 }
 

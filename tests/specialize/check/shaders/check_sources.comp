@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // CASE 0 is the plain one. Others differ from it: 1 to 4 where an integer of a small block is of some size, 5 where it ends
-// a loop late, 6 to 9 where a texture has some size, 10 and 11 in workgroups that lie far along an axis.
+// a loop late, 6 to 9 where a texture has some size, 10 and 11 in workgroups that lie far along an axis, 12 to 16 where a
+// texel is some number.
 #version 450
 layout(local_size_x = 64) in;
 layout(constant_id = 0) const int CASE = 0;
@@ -8,6 +9,11 @@ layout(std140, set = 0, binding = 0) uniform Block { uint number; } block;
 layout(std430, set = 0, binding = 1) buffer Out { float sums[]; } target;
 layout(set = 0, binding = 2) uniform sampler2D image;
 layout(push_constant) uniform Push { float factor; uint count; } push;
+
+float texel()
+{
+    return texelFetch(image, ivec2(gl_LocalInvocationIndex, gl_WorkGroupID.x % 67u), 0).r;
+}
 
 bool differs()
 {
@@ -29,6 +35,11 @@ bool differs()
     case 8: return size.x > 1000;
     case 9: return size.y > 1000;
     case 10: return gl_WorkGroupID.x == 127u;
+    case 12: return texel() > 0.0 && texel() < 1.0 / 512.0;
+    case 13: return texel() < 0.0 && texel() >= -1.0;
+    case 14: return texel() > 1.0 && texel() <= 65504.0;
+    case 15: return texel() > 3.4028234e38;
+    case 16: return texel() > 1e20 && texel() <= 3.4028234e38;
     case 11: return gl_WorkGroupID.y == 255u;
     }
     return false;
