@@ -258,7 +258,8 @@ static inline bool reach_is_checked(const struct bf_variant *variant, const uint
 }
 
 /* RC-9. */
-static bool formats_look(const struct bf_recording *r, struct bf_variant *variant)
+__attribute__((noinline, cold)) static bool formats_look(const struct bf_recording *r,
+                                                         struct bf_variant *variant)
 {
     struct bf_format_classes *classes = &r->recorder->pipelines->shapes.classes;
     const uint32_t version = atomic_load(&classes->version);
@@ -363,11 +364,12 @@ static void groups_note(struct bf_pipeline *p, const uint32_t *groups)
 }
 
 /* How far render areas reach, along each axis. */
-static void area_note(struct bf_pipeline *p, const uint32_t *area)
+__attribute__((noinline)) static void area_note(struct bf_pipeline *p, const struct bf_recording *r)
 {
-    for (int i = 0; i < 3; i++) {
-        if (area[i] > atomic_load_explicit(&p->groups[i], memory_order_relaxed))
-            atomic_store_explicit(&p->groups[i], area[i], memory_order_relaxed);
+    const bool known = p->point == VK_PIPELINE_BIND_POINT_GRAPHICS && r->area[2] != UINT32_MAX;
+    for (int i = 0; known && i < 3; i++) {
+        if (r->area[i] > atomic_load_explicit(&p->groups[i], memory_order_relaxed))
+            atomic_store_explicit(&p->groups[i], r->area[i], memory_order_relaxed);
     }
 }
 
@@ -531,12 +533,13 @@ void bf_recording_choose(struct bf_recording *r, struct bf_bound *b, VkPipelineB
     if (may_pick || uses) {
         struct values v = read_values(r, p);
         variant = may_pick ? find_variant(r, p, &v, reach_of(r, point, groups)) : NULL;
-        if (uses)
+        if (uses) {
             use_note(r, p, &v, uses);
-        if (uses && groups)
-            groups_note(p, groups);
-        else if (uses && point == VK_PIPELINE_BIND_POINT_GRAPHICS && r->area[2] == 1)
-            area_note(p, r->area);
+            if (groups)
+                groups_note(p, groups);
+            else
+                area_note(p, r);
+        }
     }
     struct bf_ab_use use = {.candidate = BF_AB_NONE};
     bool ab_timed = variant && atomic_load_explicit(&variant->ab_timed, memory_order_relaxed);

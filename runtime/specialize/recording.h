@@ -117,8 +117,6 @@ struct bf_recording {
     uint32_t blocks;          /* enum bf_recording_block */
     uint32_t queries;         /* active queries that block */
     struct bf_bound bound[2]; /* VK_PIPELINE_BIND_POINT_GRAPHICS, _COMPUTE */
-    /* How far the render area reaches; UINT32_MAX: not known. The third is 1, or UINT32_MAX. */
-    uint32_t area[3];
 
     VkPipelineLayout layout; /* the layout of the last push, and */
     uint32_t layout_id; /* the number of its push-constant ranges, so that it is looked up once */
@@ -157,6 +155,9 @@ struct bf_recording {
     bool listed;     /* it is on that list; its owner may read this without the lock */
     uint64_t latest; /* the call that submitted it last; 0: none whose samples are to be read */
     uint32_t latest_epoch;
+
+    /* How far the render area reaches; UINT32_MAX: not known. The third is 1, or UINT32_MAX. */
+    uint32_t area[3];
 
     struct bf_recording *next, **link; /* in a list of the owner's: its command pool's */
 };

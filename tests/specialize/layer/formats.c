@@ -137,8 +137,8 @@ static void program_open(struct program *p)
                          &p->texel_memory, (void **)&p->texel_words);
     for (int i = 0; i < 2; i++)
         p->set_layouts[i] = vulkan_set_layout(device, 2, types, VK_SHADER_STAGE_COMPUTE_BIT);
-    p->layout = vulkan_layout(device, p->set_layouts[0], VK_SHADER_STAGE_COMPUTE_BIT,
-                              sizeof(struct push));
+    p->layout =
+        vulkan_layout(device, p->set_layouts[0], VK_SHADER_STAGE_COMPUTE_BIT, sizeof(struct push));
     p->pipeline = make_pipeline(p);
     make_texture(p, VK_FORMAT_R8_UINT, p->set_layouts[0], &p->narrow);
     await_background(p->f.bf);
