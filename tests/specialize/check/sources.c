@@ -16,7 +16,7 @@ static const struct bf_check_binding bindings[] = {
     {0, VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, 1, .used = true, .block_size = 4, .kinds = kinds,
      .kind_count = 1},
     {1, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, .used = true, .written = true, .array_stride = 4,
-     .size = 16384},
+     .size = 98304},
     {2, VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, 1, .used = true, .view = VK_IMAGE_VIEW_TYPE_2D,
      .number = BF_TEXEL_SFLOAT},
 };
