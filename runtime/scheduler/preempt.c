@@ -46,8 +46,8 @@ static void preempt_settle(struct bf_engine *engine)
     uint64_t completed = 0;
     if (bf_gpu_engine_completed_epoch(&engine->base, &completed) != VK_SUCCESS)
         completed = 0;
-    const uint64_t now = bf_now_ns();
     bf_lock_acquire(&pending->lock);
+    const uint64_t now = bf_now_ns(); /* no request of the list has begun later */
     while (preempt->first && (preemption_is_over(preempt->first, completed) || pending->lost)) {
         struct bf_preemption *request = preempt->first;
         preempt->first = request->next;

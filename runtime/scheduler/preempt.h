@@ -50,7 +50,7 @@
  *
  * The list is guarded by the pending lock.
  *
- * Proven by tests/scheduler (preempt.c, divided.c) and tests/random.
+ * Proven by tests/scheduler (preempt.c, preempt_latency.c, divided.c) and tests/random.
  */
 #ifndef BELFRY_SCHEDULER_PREEMPT_H
 #define BELFRY_SCHEDULER_PREEMPT_H
