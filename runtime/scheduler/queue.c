@@ -49,6 +49,8 @@ static void queue_prepare(struct bf_queue *queue, struct bf_packet *first)
         if (p->kind == BF_PACKET_BIND_SPARSE)
             atomic_fetch_add(&queue->engine->binds, 1);
         bf_watch_appended(queue, p);
+        if (p->kind != BF_PACKET_SIGNAL && p->kind != BF_PACKET_WAIT)
+            bf_window_submitted(&queue->engine->window, atomic_load(&queue->level)); /* PW-1 */
         if (p->kind == BF_PACKET_WAIT || !p->wait_count) /* the caller has set these */
             continue;
         /* A log may be created before the packet is handed over; it then knows when the work before

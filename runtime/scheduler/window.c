@@ -51,6 +51,8 @@ static void window_count(struct bf_engine *engine, uint8_t level, bool joins)
         atomic_store(&engine->dirty, 1);
     if (top)
         atomic_store(&engine->scheduler->had_windows, true);
+    else
+        atomic_store(&window->submitted, 0);
     if ((before == BF_LEVEL_NONE) != (top == BF_LEVEL_NONE))
         atomic_fetch_add(&engine->scheduler->windows, top ? 1 : -1);
     if (top && !engine->scheduler->gpu.trace) /* where it can't, gaps tell what packets cost */
@@ -225,6 +227,17 @@ static struct bf_queue *window_find_overdue(struct bf_engine *engine)
     return overdue;
 }
 
+static void window_note_submitted(struct bf_window *window)
+{
+    if (!atomic_load(&window->submitted))
+        return;
+    const uint8_t submitted = atomic_exchange(&window->submitted, 0);
+    for (uint8_t i = 0; i < BF_LEVELS; i++) {
+        if (submitted & 1u << i)
+            window->active_ns[i] = window->now_ns;
+    }
+}
+
 void bf_window_look(struct bf_engine *engine)
 {
     struct bf_window *window = &engine->window;
@@ -240,6 +253,7 @@ void bf_window_look(struct bf_engine *engine)
     }
     window->gathers++;
     window->now_ns = bf_now_ns();
+    window_note_submitted(window);
     window_see(engine);
     window->overdue = window_find_overdue(engine);
 }

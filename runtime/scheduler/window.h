@@ -10,9 +10,10 @@
  * highest are its lower queues. In flight means accepted and not seen complete.
  *
  *  PW-1  In flight of lower queues there is no more than BF_WINDOW_ACTIVE_NS of estimated GPU time
- *        while a higher queue has submitted within BF_WINDOW_RECENT_NS, and no more than
- *        BF_WINDOW_NS while there is one; but always one packet that runs and one behind it. A
- *        packet of which nothing is known (scheduler/cost.h) goes alone. A packet that would
+ *        while a higher queue has submitted within BF_WINDOW_RECENT_NS, be it behind a wait, or
+ *        something of its has gone to the driver within that; and no more than BF_WINDOW_NS while
+ *        there is one (what it submitted before there were windows, or at another level, doesn't
+ *        count); but always one packet that runs and one behind it. A packet of which nothing is known (scheduler/cost.h) goes alone. A packet that would
  *        exceed this is held by the window; its queue is marked 'windowed', which AC-1 accepts.
  *  PW-2  Each packet of a lower queue that goes to the driver has an epoch. Where it is held by a
  *        window at least one such epoch isn't complete: so its time comes
@@ -107,8 +108,9 @@ struct bf_window {
     /* The highest level of its queues; BF_LEVEL_NONE: there are no windows. Read without the
      * lock, to tell whether a queue is a lower one. */
     _Atomic uint8_t top;
+    _Atomic uint8_t submitted;     /* levels that have since the last look, as bits; no lock */
     uint32_t queues[BF_LEVELS];    /* on the engine, by their levels */
-    uint64_t active_ns[BF_LEVELS]; /* when packets of the level were handed over last; 0: never */
+    uint64_t active_ns[BF_LEVELS]; /* when the level's submitted or went last; 0: never */
     uint64_t served_ns[BF_LEVELS]; /* PW-6: the most that a queue had had when it was served */
 
     struct bf_window_entry entries[BF_WINDOW_ENTRIES]; /* a ring, in the order of epochs */
@@ -159,6 +161,16 @@ static inline uint8_t bf_level_of_global(VkQueueGlobalPriorityKHR priority)
 }
 
 uint8_t bf_level_of_priority(uint32_t priority);
+
+/* A queue of the level has been given something, before it is on the list: whether that may go or
+ * not. Who pumps behind it notes when. Without windows it reads one flag; no lock is needed. */
+static inline void bf_window_submitted(struct bf_window *window, uint8_t level)
+{
+    const uint8_t bit = (uint8_t)(1u << level);
+    if (atomic_load_explicit(&window->top, memory_order_relaxed) &&
+        !(atomic_load(&window->submitted) & bit))
+        atomic_fetch_or(&window->submitted, bit);
+}
 
 /* For the pump: before a batch is gathered, when it is ('full': others might have gone, too), and
  * when nothing more is. The lock is held. */

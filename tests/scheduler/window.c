@@ -9,6 +9,7 @@
 #include <belfry/user_mode_submission.h>
 
 #include "base/clock.h"
+#include "scheduler/command_queue.h"
 #include "scheduler/engine.h"
 #include "scheduler/window.h"
 
@@ -52,6 +53,22 @@ FIXTURE_TEST(a_flood_is_held_and_a_high_packet_passes_it)
     assert_value(fence, 1);
     assert_value(slow, 1);
     drain(f, FLOOD + 1);
+}
+
+/* PW-1: who has submitted wants the VkQueue at any moment, also if that waits. */
+FIXTURE_TEST(who_submits_behind_a_wait_is_active)
+{
+    BfCommandQueue high = high_of(f), low = low_of(f);
+    BfFence gate = make_fence(f, 0);
+    const struct bf_window *window = &((struct bf_command_queue *)high)->base.engine->window;
+    queue_wait(high, gate, 1);
+    execute(low, write_word(f, low, 0, 1));
+    assert_int_equal(window->active_ns[BF_LEVEL_HIGH], 0);
+    const uint64_t before = bf_now_ns();
+    execute(high, write_word(f, high, 1, 2));
+    assert_true(window->active_ns[BF_LEVEL_HIGH] >= before);
+    cpu_signal(gate, 1);
+    drain(f, 2);
 }
 
 /* The driver has no memory for the wait of who opens the window: it is asked again. */

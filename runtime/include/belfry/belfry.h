@@ -374,9 +374,9 @@ typedef enum BfCommandListType {
  * D3D12_COMMAND_QUEUE_PRIORITY, by the same numbers. While queues of several priorities share a
  * VkQueue (a VkQueue of the program's counts by its global priority, NORMAL where it has none, or
  * by the setting queue_priorities), those below the highest have 0.5 ms of GPU time in flight there
- * while a higher one has submitted within the last 100 ms, 4 ms otherwise, but always one packet
- * that runs and one behind it; what exceeds that is held. So a higher queue's packet waits for so
- * much at most. Whatever a higher queue waits for counts as its own, and no queue is held for ever.
+ * while a higher one has submitted within the last 100 ms, also behind a wait, or something of its
+ * has gone to the driver within them; 4 ms otherwise, but always one packet that runs and one
+ * behind it; what exceeds that is held. So a higher queue's packet waits for so much at most. Whatever a higher queue waits for counts as its own, and no queue is held for ever.
  * Nothing is held where somebody outside of the device could tell.
  */
 typedef enum BfCommandQueuePriority {
