@@ -461,7 +461,8 @@ BF_API uint32_t bfGetCommandQueueFamilyIndex(BfCommandQueue queue);
  *
  * Errors: VK_ERROR_FEATURE_NOT_PRESENT (created without
  * BF_COMMAND_QUEUE_ALLOW_DYNAMIC_PRIORITY_BIT), VK_ERROR_NOT_PERMITTED_KHR (to or from
- * GLOBAL_REALTIME), VK_ERROR_VALIDATION_FAILED_EXT.
+ * GLOBAL_REALTIME), VK_ERROR_DEVICE_LOST (while another thread's call on the queue's VkQueue is
+ * stuck in the driver; else a lost device takes it, too), VK_ERROR_VALIDATION_FAILED_EXT.
  * Thread-safety: safe.
  */
 BF_API VkResult bfSetCommandQueuePriority(BfCommandQueue queue, BfCommandQueuePriority priority);
