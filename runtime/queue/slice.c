@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* bfQueueDispatchSliced: a dispatch as several, each a submission of its own. */
+#include "base/map.h"
 #include "base/message.h"
 #include "base/structure.h"
 #include "queue/command_queue.h"
@@ -44,6 +45,26 @@ static bool sliced_info_check(struct bf_command_queue *queue, const BfSlicedDisp
     return true;
 }
 
+/* Each slice has a command buffer of its own: one that is given twice would be begun while it is
+ * pending. */
+static VkResult sliced_buffers_check(const BfSlicedDispatchInfo *info)
+{
+    struct bf_map seen = {0};
+    VkResult result = VK_SUCCESS;
+    for (uint32_t i = 0; i < slice_count(info) && result == VK_SUCCESS; i++) {
+        VkCommandBuffer buffer = info->pCommandBuffers[i];
+        if (bf_map_find(&seen, (uintptr_t)buffer)) {
+            bf_message(BF_MESSAGE_ERROR,
+                       "bfQueueDispatchSliced: pCommandBuffers[%u] is given twice", i);
+            result = VK_ERROR_VALIDATION_FAILED_EXT;
+        } else if (!bf_map_insert(&seen, (uintptr_t)buffer, buffer)) {
+            result = VK_ERROR_OUT_OF_HOST_MEMORY;
+        }
+    }
+    bf_map_finish(&seen, NULL, NULL);
+    return result;
+}
+
 /* Records the slices, as the program would: each command goes through all of its layers. */
 static VkResult slices_record(const struct bf_upper_layers_recording *commands,
                               const BfSlicedDispatchInfo *info)
@@ -81,6 +102,9 @@ VkResult bfQueueDispatchSliced(BfCommandQueue handle, const BfSlicedDispatchInfo
     struct bf_upper_layers_recording commands;
     if (!queue || !sliced_info_check(queue, info))
         return VK_ERROR_VALIDATION_FAILED_EXT;
+    VkResult result = sliced_buffers_check(info);
+    if (result != VK_SUCCESS)
+        return result;
     struct bf_scheduler *scheduler = queue->base.scheduler;
     if (bf_scheduler_is_lost(scheduler))
         return bf_scheduler_settle(scheduler);
@@ -88,7 +112,7 @@ VkResult bfQueueDispatchSliced(BfCommandQueue handle, const BfSlicedDispatchInfo
         bf_message(BF_MESSAGE_ERROR, "%s: the device has no vkCmdDispatchBase", __func__);
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
-    VkResult result = slices_record(&commands, info);
+    result = slices_record(&commands, info);
     if (result == VK_ERROR_DEVICE_LOST)
         return bf_scheduler_lost(scheduler, __func__);
     if (result != VK_SUCCESS)

@@ -19,7 +19,8 @@
  *  C-5  Executions of a queue that go in one driver call are one batch, with the barrier of C-2
  *       between each two and one epoch behind the last. An execution that signals, or has a signal
  *       behind it, ends such a batch, and one with a semaphore wait begins one; those of a queue
- *       with a log stay apart, and so do slices of a dispatch.
+ *       with a log stay apart, and so do slices of a dispatch, each of which has a command buffer
+ *       of its own.
  *
  * Proven by tests/model, tests/fence and tests/random.
  */

@@ -192,6 +192,7 @@ SLICED_TEST(what_cannot_be_sliced_is_refused)
 {
     BfSlicedDispatchInfo good = s->info;
     VkCommandBuffer none[3] = {s->commands[0], NULL, s->commands[2]};
+    VkCommandBuffer twice[4] = {s->commands[0], s->commands[1], s->commands[0], s->commands[0]};
     BfCommandQueue copies = make_queue(&s->f, BF_COMMAND_LIST_TYPE_COPY);
 #define REFUSED(change_)                                                                           \
     s->info = good;                                                                                \
@@ -208,12 +209,16 @@ SLICED_TEST(what_cannot_be_sliced_is_refused)
     REFUSED(commandBufferCount = 2);
     REFUSED(pCommandBuffers = NULL);
     REFUSED(pCommandBuffers = none);
+    REFUSED(pCommandBuffers = twice);
     s->info = good;
     assert_bad_input(bfQueueDispatchSliced(copies, &s->info));
     assert_bad_input(bfQueueDispatchSliced(NULL, &s->info));
     assert_bad_input(bfQueueDispatchSliced(s->queue, NULL));
-    assert_int_equal(lines_end(NULL, 0), 13);
+    assert_int_equal(lines_end(NULL, 0), 14);
     assert_int_equal(s->bound, 0);
+    twice[2] = s->commands[2]; /* the one that is left over isn't used */
+    s->info.pCommandBuffers = twice;
+    s->info.commandBufferCount = 4;
     assert_success(dispatch(s));
 }
 

@@ -533,8 +533,9 @@ typedef struct BfSlicedDispatchInfo {
  * begun, to be reset before their next use.
  *
  * Errors: those of bfQueueExecute and vkBeginCommandBuffer; VK_ERROR_FEATURE_NOT_PRESENT (no
- * vkCmdDispatchBase), VK_ERROR_VALIDATION_FAILED_EXT (also for a copy queue). Thread-safety: safe;
- * the command buffers and their pools externally synchronised.
+ * vkCmdDispatchBase), VK_ERROR_VALIDATION_FAILED_EXT (also for a copy queue, and a command buffer
+ * that two slices are given). Thread-safety: safe; the command buffers and their pools externally
+ * synchronised.
  */
 BF_API VkResult bfQueueDispatchSliced(BfCommandQueue queue, const BfSlicedDispatchInfo *pInfo);
 
