@@ -45,8 +45,13 @@ struct request {
     bool names_internal; /* and its extension was */
     bool host_query_reset, calibrated;
     bool buffer_addresses, shader_int64, host_memory, device_fault;
-    unsigned added;       /* enum layer_added */
-    const char *priority; /* the extension added for VkQueues that are reserved (PL-5), or NULL */
+    unsigned added; /* enum layer_added */
+    /* Of reserved VkQueues (PL-5), as bits of 'reserved_priorities': those that are wanted,
+     * those in the request, those that have been in one that was refused; such requests, by what
+     * they reserved, and the last set that was tried. */
+    unsigned wanted, reserved, refused, tried;
+    const unsigned *set;
+    const char *priority; /* the extension added for them, or NULL */
 };
 
 static void request_finish(struct request *r)
@@ -157,76 +162,115 @@ struct reserved_priority {
     VkQueueGlobalPriorityKHR global;
     BfCommandQueuePriority least;
 };
-static const struct reserved_priority high = {"high_priority", VK_QUEUE_GLOBAL_PRIORITY_HIGH_KHR,
-                                              BF_COMMAND_QUEUE_PRIORITY_HIGH},
-                                      realtime = {"realtime", VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR,
-                                                  BF_COMMAND_QUEUE_PRIORITY_GLOBAL_REALTIME};
+static const struct reserved_priority reserved_priorities[] = {
+    {"high_priority", VK_QUEUE_GLOBAL_PRIORITY_HIGH_KHR, BF_COMMAND_QUEUE_PRIORITY_HIGH},
+    {"realtime", VK_QUEUE_GLOBAL_PRIORITY_REALTIME_KHR, BF_COMMAND_QUEUE_PRIORITY_GLOBAL_REALTIME},
+};
+enum { HIGH, REALTIME };
 
-/* A family of 'able' for it, of which the program requests no queue, because a family can have only
- * one global priority, and the program's own queues keep theirs; UINT32_MAX and a line: none. */
+/* Sets of them, which the driver is asked for one after the other until it permits one: there is no
+ * other way to know, and its answer may be another one next time. */
+static const unsigned reserved_sets[] = {1 << HIGH | 1 << REALTIME, 1 << HIGH, 1 << REALTIME, 0};
+
+static uint32_t reserved_able(const struct layer_physical *p, int which)
+{
+    return which == REALTIME ? p->realtime_families : p->high_families;
+}
+
+/* A family of 'able', of which nobody requests a queue, because a family can have only one global
+ * priority, and the program's own queues keep theirs; UINT32_MAX: none. */
 static uint32_t find_reserved_family(const struct request *r, const struct layer_physical *p,
-                                     const struct reserved_priority *priority, uint32_t able,
-                                     uint32_t taken)
+                                     uint32_t able)
 {
-    uint32_t family = UINT32_MAX;
-    if (able & ~taken)
-        family =
-            bf_placement_spare_family(&r->placement, p->families, p->family_count, able & ~taken);
-    if (!able)
-        bf_message(BF_MESSAGE_WARNING, "%s: %s has no queues of that global priority",
-                   priority->setting, p->name);
-    else if (family == UINT32_MAX)
-        bf_message(BF_MESSAGE_WARNING,
-                   "%s: %s has no family of compute queues that the program asked none of",
-                   priority->setting, p->name);
-    return family;
+    return able ? bf_placement_spare_family(&r->placement, p->families, p->family_count, able)
+                : UINT32_MAX;
 }
 
-static void reserve(struct request *r, const struct reserved_priority *priority, uint32_t family)
+/* Puts the set into the request, as far as there are families. Who asks for both, and has one
+ * family for them, gets REALTIME, which has no other place. */
+static void request_reserve(struct request *r, const struct layer_physical *p, unsigned set)
 {
-    if (family != UINT32_MAX)
+    r->reserved = 0;
+    while (r->placement.reserved)
+        bf_placement_drop_reserved(&r->placement);
+    for (int which = REALTIME; which >= HIGH; which--) {
+        const struct reserved_priority *priority = &reserved_priorities[which];
+        uint32_t family = UINT32_MAX;
+        if (set & 1u << which)
+            family = find_reserved_family(r, p, reserved_able(p, which));
+        if (family == UINT32_MAX)
+            continue;
         bf_placement_reserve(&r->placement, family, priority->global, priority->least);
-}
-
-/* The settings 'realtime' and 'high_priority'. Who asks for both, and has one family for them, gets
- * REALTIME, which has no other place. It comes last, so that it is given up first. */
-static void add_reserved(struct request *r, const struct layer_physical *p)
-{
-    const struct bf_settings *settings = &p->instance->settings;
-    uint32_t top = UINT32_MAX, second = UINT32_MAX;
-    if (settings->realtime)
-        top = find_reserved_family(r, p, &realtime, p->realtime_families, 0);
-    if (settings->high_priority)
-        second = find_reserved_family(r, p, &high, p->high_families,
-                                      top == UINT32_MAX ? 0 : UINT32_C(1) << top);
-    reserve(r, &high, second);
-    reserve(r, &realtime, top);
+        r->reserved |= 1u << which;
+    }
     r->info.queueCreateInfoCount = r->placement.request_count;
     const char *name = p->global_priority_extension;
-    if (r->placement.reserved && name &&
-        !request_has_extension(r, VK_KHR_GLOBAL_PRIORITY_EXTENSION_NAME) &&
-        !request_has_extension(r, VK_EXT_GLOBAL_PRIORITY_EXTENSION_NAME)) {
+    if (r->priority && !r->reserved) {
+        remove_extension(r, r->priority);
+        r->priority = NULL;
+    } else if (r->reserved && name &&
+               !request_has_extension(r, VK_KHR_GLOBAL_PRIORITY_EXTENSION_NAME) &&
+               !request_has_extension(r, VK_EXT_GLOBAL_PRIORITY_EXTENSION_NAME)) {
         r->extensions[r->info.enabledExtensionCount++] = name; /* no commands to hide */
         r->priority = name;
     }
 }
 
-static const char *reserved_setting(const struct bf_engine_info *engine)
+/* The settings 'realtime' and 'high_priority': those that there is a family for. */
+static void add_reserved(struct request *r, const struct layer_physical *p)
 {
-    return engine->least == realtime.least ? realtime.setting : high.setting;
+    const struct bf_settings *settings = &p->instance->settings;
+    const bool asked[] = {[HIGH] = settings->high_priority, [REALTIME] = settings->realtime};
+    for (int which = REALTIME; which >= HIGH; which--) {
+        const uint32_t able = reserved_able(p, which);
+        if (asked[which] && find_reserved_family(r, p, able) != UINT32_MAX)
+            r->wanted |= 1u << which;
+        else if (asked[which])
+            bf_message(BF_MESSAGE_WARNING,
+                       able
+                           ? "%s: %s has no family of compute queues that the program asked none of"
+                           : "%s: %s has no queues of that global priority",
+                       reserved_priorities[which].setting, p->name);
+    }
+    r->set = reserved_sets;
+    request_reserve(r, p, r->wanted & *r->set);
 }
 
-/* Removes the last such VkQueue from the request, because the driver didn't permit it. Only
- * vkCreateDevice tells, and its answer may be another one next time. Returns the setting. */
-static const char *drop_reserved(struct request *r)
+static const char *reserved_setting(const struct bf_engine_info *engine)
 {
-    const struct bf_placement *placement = &r->placement;
-    const char *setting = reserved_setting(&placement->engines[placement->engine_count - 1]);
-    bf_placement_drop_reserved(&r->placement);
-    r->info.queueCreateInfoCount = r->placement.request_count;
-    if (r->priority && !r->placement.reserved)
-        remove_extension(r, r->priority);
-    return setting;
+    int which = HIGH;
+    while (engine->least != (uint32_t)reserved_priorities[which].least)
+        which++;
+    return reserved_priorities[which].setting;
+}
+
+/* The driver didn't permit what is reserved: the next set that is another one. */
+static void reserve_otherwise(struct request *r, const struct layer_physical *p)
+{
+    r->refused |= r->reserved;
+    r->tried |= 1u << r->reserved;
+    do
+        request_reserve(r, p, r->wanted & *++r->set);
+    while (r->tried & 1u << r->reserved);
+}
+
+/* What is wanted and isn't there. */
+static void reserved_tell(const struct request *r, const struct layer_physical *p, VkResult error)
+{
+    for (int which = REALTIME; which >= HIGH; which--) {
+        const unsigned bit = 1u << which;
+        if (!(r->wanted & ~r->reserved & bit))
+            continue;
+        if (r->refused & bit)
+            bf_message(BF_MESSAGE_WARNING,
+                       "%s: %s permits no queue of that global priority (error %d)",
+                       reserved_priorities[which].setting, p->name, error);
+        else
+            bf_message(BF_MESSAGE_WARNING,
+                       "%s: realtime has the one family of compute queues of %s that the program "
+                       "asked none of",
+                       reserved_priorities[which].setting, p->name);
+    }
 }
 
 /* Q-8: has the driver synchronize VkQueues that may be shared. A program that knows the feature,
@@ -585,13 +629,11 @@ static VkResult create_scheduled(struct layer_device *d, struct request *r,
                                  const VkAllocationCallbacks *allocator, VkLayerDeviceLink *below)
 {
     VkResult spares = VK_SUCCESS, reserved = VK_SUCCESS; /* why they were refused */
-    const char *refused[BF_PLACEMENT_RESERVED];
-    uint32_t count = 0;
     VkResult result = device_create_below(d, &r->info, allocator, below);
     while (result < 0) {
-        if (r->placement.reserved) {
+        if (r->reserved) {
             reserved = result;
-            refused[count++] = drop_reserved(r);
+            reserve_otherwise(r, d->physical);
         } else if (r->placement.spare_count || r->placement.synchronized) {
             spares = result;
             drop_spares(r);
@@ -600,9 +642,7 @@ static VkResult create_scheduled(struct layer_device *d, struct request *r,
         }
         result = device_create_below(d, &r->info, allocator, below);
     }
-    for (uint32_t i = 0; i < count; i++)
-        bf_message(BF_MESSAGE_WARNING, "%s: %s permits no queue of that global priority (error %d)",
-                   refused[i], d->physical->name, reserved);
+    reserved_tell(r, d->physical, reserved);
     if (spares)
         bf_message(BF_MESSAGE_INFO,
                    "%s: the driver refuses spare or internally synchronized VkQueues (error %d)",

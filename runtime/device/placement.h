@@ -26,7 +26,8 @@
  *        global priority holds for all queues of a family (VUID-VkDeviceCreateInfo-
  *        pQueueCreateInfos-06654), so Belfry adds one only on a family of which the program has no
  *        queue. No device fails for it, and one line says that it was refused; what the program
- *        asked for is asked for all the same.
+ *        asked for is asked for all the same, and so is a priority that was asked for, or might
+ *        have been, together with another one that is refused.
  *
  *  PL-6  What the shown families allow can be had, whatever flags the program asks for. Where a
  *        family has fewer VkQueues than kinds of queues are asked for on it, queues share that
@@ -109,7 +110,7 @@ uint32_t bf_placement_spare_family(const struct bf_placement *placement,
                                    uint32_t able);
 
 /* Adds a VkQueue of that global priority of such a family, for command queues of 'least' and above;
- * called BF_PLACEMENT_RESERVED times at most. The placement must not be moved afterwards: the
+ * there are BF_PLACEMENT_RESERVED of them at most. The placement must not be moved afterwards: the
  * request points into it. */
 void bf_placement_reserve(struct bf_placement *placement, uint32_t family,
                           VkQueueGlobalPriorityKHR priority, BfCommandQueuePriority least);

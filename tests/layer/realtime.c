@@ -210,8 +210,29 @@ TEST(test_who_comes_where)
          {MEDIUM, MEDIUM + 1, 0},
          {MEDIUM, MEDIUM, 0},
          {MEDIUM, MEDIUM + 1}},
-        /* One family for both is REALTIME's. */
+        /* One family for both is REALTIME's, or HIGH's if that is refused. */
         {"SHAPE=radv REALTIME=1",
+         "hr",
+         one,
+         1,
+         {MEDIUM, MEDIUM, TOP + 1},
+         {MEDIUM, MEDIUM, TOP + 1},
+         {MEDIUM, MEDIUM}},
+        {"SHAPE=radv",
+         "hr",
+         one,
+         1,
+         {MEDIUM, HIGH + 1, 0},
+         {MEDIUM, HIGH + 1, 0},
+         {MEDIUM, MEDIUM}},
+        {"SHAPE=radv HIGH=0",
+         "hr",
+         one,
+         2,
+         {MEDIUM, MEDIUM, 0},
+         {MEDIUM, MEDIUM, 0},
+         {MEDIUM, MEDIUM}},
+        {"SHAPE=radv REALTIME=1 HIGH=0",
          "hr",
          one,
          1,
@@ -232,6 +253,13 @@ TEST(test_who_comes_where)
          1,
          {MEDIUM, HIGH + 1, 0},
          {MEDIUM, HIGH + 1, 0},
+         {MEDIUM, MEDIUM}},
+        {"SHAPE=apart REALTIME=1 HIGH=0",
+         "hr",
+         one,
+         1,
+         {MEDIUM, MEDIUM, TOP + 1},
+         {MEDIUM, MEDIUM, TOP + 1},
          {MEDIUM, MEDIUM}},
         {"SHAPE=apart HIGH=0",
          "hr",
@@ -269,6 +297,32 @@ TEST(test_who_comes_where)
                          direct);
         }
         run(&w);
+        world_close(&w);
+    }
+}
+
+/* Who asks for both is told of the one that there isn't, and why. */
+TEST(test_what_there_is_not_is_told)
+{
+    static const char permits[] = " permits no queue of that global priority";
+    static const char *const cases[][3] = {
+        {"SHAPE=radv REALTIME=1", "high_priority: ", "realtime has the one family"},
+        {"SHAPE=radv", "realtime: ", permits},
+        {"SHAPE=apart", "realtime: ", permits},
+        {"SHAPE=apart REALTIME=1 HIGH=0", "high_priority: ", permits},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct device w;
+        char line[512];
+        setenv("VK_BELFRY_MULTI_ENGINE_HIGH_PRIORITY", "on", 1);
+        setenv("VK_BELFRY_MULTI_ENGINE_REALTIME", "on", 1);
+        lines_begin();
+        world_open(&w, cases[i][0], one);
+        assert_int_equal(lines_end_with("priority", line, sizeof(line)), 1);
+        unsetenv("VK_BELFRY_MULTI_ENGINE_HIGH_PRIORITY");
+        unsetenv("VK_BELFRY_MULTI_ENGINE_REALTIME");
+        if (!strstr(line, cases[i][1]) || !strstr(line, cases[i][2]))
+            fail_msg("case %zu: %s", i, line);
         world_close(&w);
     }
 }
