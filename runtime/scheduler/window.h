@@ -7,7 +7,9 @@
  *
  * A queue has a level: a command queue's comes from its priority, a VkQueue's from its global
  * priority. The engine has windows while queues of several levels are on it; those below the
- * highest are its lower queues. In flight means accepted and not seen complete.
+ * highest are its lower queues. A destroyed queue is on it until its packets have gone (C-4), since
+ * they are as urgent as they were: one that waits for ever keeps its level there until the device's
+ * end. In flight means accepted and not seen complete.
  *
  *  PW-1  In flight of lower queues there is no more than BF_WINDOW_ACTIVE_NS of estimated GPU time
  *        while a higher queue has submitted within BF_WINDOW_RECENT_NS, be it behind a wait, or

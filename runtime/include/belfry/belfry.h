@@ -436,8 +436,10 @@ typedef struct BfCommandQueueCreateInfo {
 BF_API VkResult bfCreateCommandQueue(BfDevice device, const BfCommandQueueCreateInfo *pInfo,
                                      BfCommandQueue *pQueue);
 
-/* What was submitted to it goes on and ends; a wait that is never satisfied is dropped with the
- * device. NULL is allowed. Thread-safety: the queue externally synchronised. */
+/* What was submitted to it goes on and ends, with the queue's priority; a wait that is never
+ * satisfied is dropped with the device, and until then others of lower priority have less in flight
+ * on the VkQueue (BfCommandQueuePriority). NULL is allowed. Thread-safety: the queue externally
+ * synchronised. */
 BF_API void bfDestroyCommandQueue(BfCommandQueue queue);
 
 /* The info it was created with, with nodeMask 1 and its priority of now (ID3D12CommandQueue's

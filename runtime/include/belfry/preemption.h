@@ -69,8 +69,9 @@ BF_API VkResult bfGetPreemptionCaps(BfDevice device, BfPreemptionCaps *pCaps);
  * been given by now is over, it is given no command buffers of other queues, neither of command
  * queues nor (under the layer) of the program's VkQueues, but of those with a higher priority. So
  * whatever the queue executes next is ahead of all that others have submitted and the driver hasn't
- * accepted. Then the request is complete, and others go on behind. Nothing of them changes but when
- * they run: each queue keeps its order, fences and progress fences their values.
+ * accepted. What that itself waits for is others' work, too, and keeps its place: the request may
+ * hold it until it is complete. Then others go on behind. Nothing of them changes but when they
+ * run: each queue keeps its order, fences and progress fences their values.
  *
  * Sparse binds are let through, and what a present or an exported semaphore depends on. While
  * somebody outside of the device can tell (a semaphore, a fence or memory has been exported or
