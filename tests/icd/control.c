@@ -375,6 +375,11 @@ void belfry_icd_quiesce(void)
     icd_unlock();
 }
 
+void belfry_icd_endless_waits(bool endless)
+{
+    icd_world.endless_waits = endless;
+}
+
 void belfry_icd_jump_clock(int64_t ns)
 {
     icd_world.clock_jump += ns;

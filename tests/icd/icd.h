@@ -391,6 +391,7 @@ struct icd_world {
     pthread_cond_t quiet; /* belfry_icd_quiesce */
     struct icd_device *devices;
     struct icd_queue *parked_any; /* queues that wait for an event or a query */
+    _Atomic bool endless_waits;   /* belfry_icd_endless_waits */
     _Atomic int64_t clock_jump;   /* the GPU's clock is ahead by so many nanoseconds */
     uint32_t instances;
     uint32_t sleepers;           /* threads inside icd_host_sleep */

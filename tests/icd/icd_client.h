@@ -35,6 +35,7 @@ struct belfry_icd_control {
     belfry_icd_set_fault_fn *set_fault;
     belfry_icd_fault_calls_fn *fault_calls;
     belfry_icd_set_block_fn *set_block;
+    belfry_icd_endless_waits_fn *endless_waits;
     belfry_icd_jump_clock_fn *jump_clock;
     belfry_icd_blocked_fn *blocked;
     belfry_icd_await_blocked_fn *await_blocked;
@@ -84,6 +85,7 @@ static inline bool belfry_icd_control_load(struct belfry_icd_control *control)
         {(void **)&control->set_fault, "belfry_icd_set_fault"},
         {(void **)&control->fault_calls, "belfry_icd_fault_calls"},
         {(void **)&control->set_block, "belfry_icd_set_block"},
+        {(void **)&control->endless_waits, "belfry_icd_endless_waits"},
         {(void **)&control->jump_clock, "belfry_icd_jump_clock"},
         {(void **)&control->blocked, "belfry_icd_blocked"},
         {(void **)&control->await_blocked, "belfry_icd_await_blocked"},

@@ -214,6 +214,10 @@ typedef void belfry_icd_quiesce_fn(void);
 /* belfry_icd_sleepers: threads of the program that are asleep inside a blocking call of the driver
  * at this moment: waits for semaphores, fences, queries and images, and both wait idles. */
 typedef uint32_t belfry_icd_sleepers_fn(void);
+/* belfry_icd_endless_waits: while endless is true, time ends none of the program's waits for
+ * semaphores that begin to sleep: what they wait for does, or the loss of the device. So who is
+ * found by a time-out alone isn't found. */
+typedef void belfry_icd_endless_waits_fn(bool endless);
 /* belfry_icd_jump_clock: the clock that timestamps are taken from is set ahead by so much, or
  * back. */
 typedef void belfry_icd_jump_clock_fn(int64_t ns);
@@ -280,6 +284,7 @@ BELFRY_ICD_EXPORT belfry_icd_held_fn belfry_icd_held;
 BELFRY_ICD_EXPORT belfry_icd_step_fn belfry_icd_step;
 BELFRY_ICD_EXPORT belfry_icd_quiesce_fn belfry_icd_quiesce;
 BELFRY_ICD_EXPORT belfry_icd_sleepers_fn belfry_icd_sleepers;
+BELFRY_ICD_EXPORT belfry_icd_endless_waits_fn belfry_icd_endless_waits;
 BELFRY_ICD_EXPORT belfry_icd_jump_clock_fn belfry_icd_jump_clock;
 BELFRY_ICD_EXPORT belfry_icd_queue_depth_fn belfry_icd_queue_depth;
 BELFRY_ICD_EXPORT belfry_icd_lose_fn belfry_icd_lose;

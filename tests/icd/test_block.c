@@ -145,3 +145,41 @@ DEVICE_TEST(test_a_block_of_a_time, "SHAPE=q1 FREE=1 BLOCK=vkQueueWaitIdle:2:2:3
     }
     w->icd.set_block(NULL);
 }
+struct host_wait {
+    pthread_t thread;
+    VkDevice device;
+    VkSemaphore semaphore;
+    _Atomic bool returned;
+    VkResult result;
+};
+
+static void *host_wait_run(void *argument)
+{
+    struct host_wait *w = argument;
+    const uint64_t value = 1;
+    const VkSemaphoreWaitInfo info = {VK_TYPE(SEMAPHORE_WAIT_INFO), .semaphoreCount = 1,
+                                      .pSemaphores = &w->semaphore, .pValues = &value};
+    w->result = vkWaitSemaphores(w->device, &info, 1);
+    w->returned = true;
+    return NULL;
+}
+
+/* Time ends no wait; what it waits for does, and so does the loss. */
+DEVICE_TEST(test_endless_waits, "SHAPE=q2 QUIET=1", WORLD_ALL)
+{
+    for (int lost = 0; lost < 2; lost++) {
+        struct host_wait wait = {.device = w->device, .semaphore = vulkan_timeline(w->device, 0)};
+        w->icd.endless_waits(true);
+        assert_int_equal(pthread_create(&wait.thread, NULL, host_wait_run, &wait), 0);
+        while (!w->icd.sleepers() && !wait.returned)
+            sched_yield();
+        if (lost)
+            w->icd.lose();
+        else
+            vulkan_signal(w->device, wait.semaphore, 1);
+        pthread_join(wait.thread, NULL);
+        assert_int_equal(wait.result, lost ? VK_ERROR_DEVICE_LOST : VK_SUCCESS);
+        w->icd.endless_waits(false);
+        vkDestroySemaphore(w->device, wait.semaphore, NULL);
+    }
+}
