@@ -372,8 +372,7 @@ static bool window_epoch_is_over(struct bf_engine *engine, struct bf_engine *oth
 {
     if (other == engine || bf_gpu_engine_is_over(&other->base, epoch) || !bf_waker_ensure(other))
         return true;
-    bf_waker_want(other, epoch, engine, UINT64_MAX);
-    return false;
+    return !bf_waker_want(other, epoch, engine, UINT64_MAX);
 }
 
 /* PW-4, of a VkQueue's packet, which is grounded: the binary signals that it waits for. */
@@ -534,9 +533,11 @@ static uint64_t window_deadline(const struct bf_engine *engine)
 void bf_window_arm(struct bf_engine *engine)
 {
     struct bf_window *window = &engine->window;
-    if (window->held && window->count)
-        bf_waker_want(engine, window_wanted_epoch(window, window_limit(window, window->held_level)),
-                      engine, window_deadline(engine));
+    if (window->held && window->count &&
+        !bf_waker_want(engine,
+                       window_wanted_epoch(window, window_limit(window, window->held_level)),
+                       engine, window_deadline(engine)))
+        atomic_store(&engine->dirty, 1); /* which its pump looks at again */
 }
 
 void bf_windows_changed(struct bf_scheduler *scheduler)

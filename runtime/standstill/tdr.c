@@ -118,7 +118,7 @@ static void engine_feed(struct bf_engine *engine, bool feed)
     }
     atomic_store(&engine->dirty, 1);
     if (bf_waker_ensure(engine)) /* SS-4: the driver may block who pumps */
-        bf_waker_want(engine, 1, engine, UINT64_MAX);
+        (void)bf_waker_want(engine, 1, engine, UINT64_MAX);
     else
         bf_engines_pump(engine->scheduler, bf_engine_bit(engine));
 }

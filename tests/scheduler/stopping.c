@@ -32,6 +32,7 @@ TEST_AROUND(what_is_stopping_begins_nothing, struct fixture, f, fixture_open, fi
     assert_false(bf_waker_ensure(engines[1]));
     assert_false(bf_watcher_start(scheduler, sem));
     assert_null(scheduler->watchers);
-    bf_waker_want(engines[0], 1, engines[1], UINT64_MAX); /* who has seen it before it ended */
+    (void)bf_waker_want(engines[0], 1, engines[1],
+                        UINT64_MAX); /* who has seen it before it ended */
     bf_semaphore_release(sem);
 }

@@ -51,10 +51,11 @@ bool bf_waker_ensure(struct bf_engine *engine)
     return true;
 }
 
-void bf_waker_want(struct bf_engine *engine, uint64_t epoch, struct bf_engine *wisher,
+bool bf_waker_want(struct bf_engine *engine, uint64_t epoch, struct bf_engine *wisher,
                    uint64_t deadline_ns)
 {
     wanted_epoch = epoch;
+    return true;
 }
 
 void bf_semaphore_unblock(struct bf_queue *queue)
