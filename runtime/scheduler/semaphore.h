@@ -95,8 +95,10 @@ struct bf_semaphore {
     /* Held over vkSignalSemaphore, so that values grow (X-3); whoever waits for it has no other
      * lock. */
     struct bf_lock signal_lock;
-    struct bf_lock lock; /* leaf lock: the waiter list */
+    struct bf_lock lock; /* leaf lock: the waiter list, and of watchers (W-2): */
     struct bf_waiter *waiters;
+    uint64_t watched_value; /* which the first waits for, or 0 */
+    _Atomic bool expressed; /* there is a second one */
 
     _Atomic uint64_t used_on; /* shared engines that were given operations (scheduler/retired.h) */
     uint64_t kept_by;         /* once it is retired: of these, those not yet drained */

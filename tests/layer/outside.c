@@ -49,23 +49,28 @@ TEST(test_external_semaphores)
     }
 }
 
-/* Several queues held for values of one payload, out of order. */
+/* Several queues held for values of one payload, out of order; W-2: the lesser ones are waited for
+ * beside the larger ones, and time ends no wait. */
 TEST(test_external_many)
 {
     static const uint32_t eight[] = {8, WORLD_END};
     struct device w;
     world_open(&w, "SHAPE=q1", eight);
     VkSemaphore mine = world_exportable(&w), theirs = world_import_of(&w, mine), done[8];
+    w.icd.endless_waits(true);
     for (uint32_t i = 0; i < 8; i++) {
         done[i] = vulkan_timeline(w.device, 0);
         assert_submitted(w.queues[0][i], .wait = mine, .wait_value = 8 - i, .signal = done[i],
                          .signal_value = 1);
+        if (i < 4) /* later ones come to one that waits, or doesn't yet */
+            other_threads_await_sleep();
     }
     for (uint32_t i = 8; i-- > 0;) {
         assert_int_equal(vulkan_value(w.device, done[i]), 0);
         vulkan_signal(w.device, theirs, 8 - i);
         vulkan_wait(w.device, done[i], 1);
     }
+    w.icd.endless_waits(false);
     assert_success(vkDeviceWaitIdle(w.device));
     for (uint32_t i = 0; i < 8; i++)
         vkDestroySemaphore(w.device, done[i], NULL);

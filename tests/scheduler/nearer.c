@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A thread of Belfry's waits in the driver, whose waits can't be interrupted, and what comes before
- * is wanted (scheduler/waker.h). Time ends no wait here: who were found by the
- * end of a slice alone would never be. */
+ * is wanted (scheduler/waker.h, scheduler/watcher.h). Time ends no wait here: who is found by the
+ * end of a slice alone never is. */
 #include "flood.h"
 #include "support/asleep.h"
 
@@ -118,6 +118,44 @@ FIXTURE_TEST(a_deadline_is_heard_of_beside_an_epoch)
     await_depth(f, &p, 0, 3);
     assert_int_equal(depth_of(f, &p, 1), 0);
     end(f);
+}
+
+/* PW-4, W-2: the same of the values of a timeline that another VkQueue signals. */
+FIXTURE_TEST(a_lesser_value_is_heard_of_beside_a_larger_one)
+{
+    enum { VALUES = 3 };
+    const struct pair p = pair_make(f);
+    VkSemaphore timeline = make_timeline(f, 0);
+    BfCommandQueue lows[] = {p.low[1], p.other_low[1]};
+    BfFence fence;
+    if (!f->layered)
+        return;
+    assert_success(bfImportFenceFromSemaphore(f->bf, timeline, &fence));
+    drop_queue(f, p.high[0]); /* nothing is held there */
+    f->icd.pause();
+    f->icd.endless_waits(true);
+    for (uint64_t i = 1; i <= VALUES; i++)
+        assert_submitted(f->queues[0][p.index[0]], .commands = write_word_in(f, 0, 0, 1),
+                         .signal = timeline, .signal_value = i);
+    assert_int_equal(depth_of(f, &p, 0), VALUES);
+    assert_submitted(f->queues[0][p.index[1]], .commands = write_word_in(f, 0, VALUES, VALUES + 1),
+                     .wait = timeline, .wait_value = VALUES);
+    other_threads_await_sleep();
+    for (uint32_t i = VALUES - 1; i > 0; i--) {
+        queue_wait(lows[i - 1], fence, i);
+        execute(lows[i - 1], write_word(f, lows[i - 1], i, i + 1));
+        other_threads_await_sleep();
+    }
+    for (uint32_t i = 1; i <= VALUES; i++) {
+        assert_int_equal(depth_of(f, &p, 1), 0);
+        step_of(f, &p, 0);
+        while (read_word(f, i) != i + 1) { /* a command queue's wait is a packet of its own */
+            await_depth(f, &p, 1, 1);
+            step_of(f, &p, 1);
+        }
+    }
+    end(f);
+    bfDestroyFence(fence);
 }
 
 int main(int argc, char **argv)
