@@ -27,7 +27,8 @@ struct inheritance {
     struct bf_scheduler *scheduler;
     uint8_t level;
     uint64_t engines;
-    bool left_some; /* a packet has waits that didn't fit */
+    bool everything; /* is raised: no waits are followed */
+    bool left_some;  /* a packet has waits that didn't fit */
     uint32_t count;
     struct sought sought[ROOM];
 };
@@ -82,7 +83,8 @@ static void inheritance_raise(struct inheritance *in, struct bf_queue *queue,
     for (struct bf_packet *p = queue->head; p; p = p->next) {
         if (atomic_load(&p->level) < in->level) {
             atomic_store(&p->level, in->level);
-            inheritance_seek(in, p);
+            if (!in->everything)
+                inheritance_seek(in, p);
             raised = true;
         }
         if (p == last)
@@ -223,7 +225,9 @@ static void flush_one(void *context, struct bf_queue *queue)
 {
     struct inheritance *in = context;
     bf_lock_acquire(&queue->lock);
-    inheritance_raise(in, queue, NULL);
+    /* Before one that passes are such alone: of many sparse binds in a row each looks at one. */
+    if (queue->tail && atomic_load(&queue->tail->level) < in->level)
+        inheritance_raise(in, queue, NULL);
     bf_lock_release(&queue->lock);
 }
 
@@ -263,7 +267,9 @@ static void add_engine_that_passes(void *context, struct bf_queue *queue)
 static uint64_t flush(struct bf_scheduler *scheduler, struct bf_queue *queue,
                       void (*visit)(void *context, struct bf_queue *queue), bool passing)
 {
-    struct inheritance in = {.scheduler = scheduler, .level = BF_LEVEL_PASSES};
+    struct inheritance in = {.scheduler = scheduler,
+                             .level = BF_LEVEL_PASSES,
+                             .everything = !queue && visit == flush_one};
     bf_lock_acquire(&scheduler->pending.lock);
     if (queue)
         flush_one(&in, queue);

@@ -548,22 +548,33 @@ void bf_windows_changed(struct bf_scheduler *scheduler)
 
 /* -------------------------------------------------------------------------------- Flushing -- */
 
+/* Packets have been marked, whether there are windows or not (IH-5). 'had_windows' is read behind
+ * that: who makes the first window, or request, sets it before it can hold a packet, and then finds
+ * the mark. */
+static void windows_hand_over(struct bf_scheduler *scheduler, uint64_t marked, uint64_t engines)
+{
+    if (atomic_load(&scheduler->had_windows))
+        bf_scheduler_hand_over_released(scheduler, engines);
+    else
+        bf_engines_pump(scheduler, marked);
+}
+
 uint64_t bf_windows_flush_queue(struct bf_queue *queue)
 {
-    return atomic_load(&queue->scheduler->windows) ? bf_inherit_flush(queue->scheduler, queue) : 0;
+    return bf_queue_has_backlog(queue) ? bf_inherit_flush(queue->scheduler, queue) : 0;
 }
 
 void bf_windows_flush(struct bf_scheduler *scheduler)
 {
-    if (!atomic_load(&scheduler->had_windows))
-        return;
-    bf_inherit_flush(scheduler, NULL);
+    const uint64_t marked = bf_inherit_flush(scheduler, NULL);
     /* What another thread has raised, or the end of the windows let go, too. */
-    bf_scheduler_hand_over_released(scheduler, UINT64_MAX);
+    windows_hand_over(scheduler, marked, UINT64_MAX);
 }
 
 void bf_windows_flush_named(struct bf_scheduler *scheduler, struct bf_queue *queue)
 {
-    if (atomic_load(&scheduler->had_windows))
-        bf_scheduler_hand_over_released(scheduler, bf_inherit_flush_named(scheduler, queue));
+    if (queue && !bf_queue_has_backlog(queue) && !atomic_load(&scheduler->had_windows))
+        return;
+    const uint64_t marked = bf_inherit_flush_named(scheduler, queue);
+    windows_hand_over(scheduler, marked, marked);
 }

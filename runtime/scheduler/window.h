@@ -47,13 +47,13 @@
  *  PW-7  What a higher queue waits for counts as the higher queue's own (scheduler/inherit.h), and
  *        so does what a present, an export, a sparse bind, or a wait for idleness of a VkQueue or
  *        the device depends on; and, since that isn't known, all that is held before a submission
- *        that can't be copied. (bfQueueWaitIdle is a wait for a
- *        fence, as in D3D12.) So does, on attached devices, what signals a semaphore that a fence
- *        has been imported from or exported to, and what its queue has before it, from the call
- *        on that submits it: the program may give a VkQueue a wait for it, past Belfry. While
- *        somebody outside of the device can tell (bf_scheduler.seen_outside), no window holds
- *        anything; nor, on attached devices, what goes to VkQueues, since the program's own calls
- *        of the driver can tell.
+ *        that can't be copied; whether there are windows by then or come later (IH-5).
+ *        (bfQueueWaitIdle is a wait for a fence, as in D3D12.) So does, on attached devices, what
+ *        signals a semaphore that a fence has been imported from or exported to, and what its queue
+ *        has before it, from the call on that submits it: the program may give a VkQueue a wait for
+ *        it, past Belfry. While somebody outside of the device can tell
+ *        (bf_scheduler.seen_outside), no window holds anything; nor, on attached devices, what goes
+ *        to VkQueues, since the program's own calls of the driver can tell.
  *
  * With one level on an engine there is no window: submitting reads one flag.
  *

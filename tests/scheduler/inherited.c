@@ -2,6 +2,9 @@
 /* What windows would hold, and a higher queue waits for (scheduler/inherit.h), on one VkQueue of
  * the test driver. */
 #include "flood.h"
+#include "support/asleep.h"
+
+#include <belfry/preemption.h>
 
 /* What a high queue waits for: held already when it comes to wait, or appended later; through a
  * queue that waits itself. Packets behind that stay held. */
@@ -188,4 +191,105 @@ FIXTURE_TEST(an_export_hands_over_what_signals_the_fence)
     assert_success(bfExportFenceToSemaphore(fence, timeline));
     assert_int_equal(depth(f), 1 + 2);
     drain(f, FLOOD);
+}
+
+/* What a call rests on that windows and requests let through, where these come after it. */
+enum { BIND, QUEUE_IDLE, DEVICE_IDLE, NAMED };
+
+struct idle {
+    struct fixture *f;
+    int call;
+};
+
+static void await_idleness(void *argument)
+{
+    const struct idle *idle = argument;
+    if (idle->call == QUEUE_IDLE)
+        vkQueueWaitIdle(idle->f->queues[0][0]);
+    else
+        vkDeviceWaitIdle(idle->f->device);
+}
+
+/* Behind a packet that waits for the timeline. */
+static void rest_on_what_waits(struct fixture *f, int call, VkSemaphore timeline)
+{
+    const VkBindSparseInfo bind = {VK_TYPE(BIND_SPARSE_INFO)};
+    assert_submitted(f->queues[0][0], .wait = timeline, .wait_value = 1,
+                     .commands = write_word_in(f, 0, FLOOD, FLOOD + 1));
+    if (call == BIND)
+        assert_success(vkQueueBindSparse(f->queues[0][0], 1, &bind, VK_NULL_HANDLE));
+}
+
+/* PW-7, PE-1: what is held by its wait when somebody comes to rest on it goes, once it waits no
+ * more, as if there had been windows then, or a request. */
+static void later_ones_let_through(struct fixture *f, int call, bool request)
+{
+    struct thread waiter = {0};
+    struct idle idle = {f, call};
+    BfCommandQueue low = low_of(f);
+    VkSemaphore timeline = make_timeline(f, 0), other = make_timeline(f, 0);
+    BfFence gate = make_fence(f, 0), fence = call == NAMED ? named_fence(f, other, false) : NULL;
+    uint64_t number;
+    f->icd.pause();
+    if (call == NAMED) {
+        BfCommandQueue first = low_of(f);
+        queue_wait(first, gate, 1);
+        execute(first, write_word(f, first, FLOOD, FLOOD + 1));
+        queue_signal(first, fence, 1);
+    } else {
+        rest_on_what_waits(f, call, timeline);
+    }
+    if (call == QUEUE_IDLE || call == DEVICE_IDLE) {
+        thread_start(&waiter, await_idleness, &idle);
+        other_threads_await_sleep();
+    }
+    if (!request)
+        high_of(f);
+    flood(f, low, request ? 1 : FLOOD);
+    if (request)
+        assert_success(bfRequestPreemption(low, &number));
+    const uint64_t before = depth(f);
+    if (call == NAMED)
+        cpu_signal(gate, 1);
+    else
+        vulkan_signal(f->device, timeline, 1);
+    assert_in_range(depth(f), before + 1 + (call == BIND), UINT64_MAX);
+    f->icd.resume();
+    if (call == QUEUE_IDLE || call == DEVICE_IDLE)
+        thread_join(&waiter);
+    drain(f, request ? 1 : FLOOD);
+    assert_int_equal(read_word(f, FLOOD), FLOOD + 1);
+    if (call == NAMED)
+        bfDestroyFence(fence);
+}
+
+static void later_windows_and_requests_let_through(int call)
+{
+    for (int request = 0; request < 2; request++) {
+        struct fixture f;
+        fixture_open(&f, NULL);
+        if (f.layered == (call != NAMED))
+            later_ones_let_through(&f, call, request);
+        fixture_close(&f);
+    }
+}
+
+TEST(later_ones_let_through_what_a_bind_rests_on)
+{
+    later_windows_and_requests_let_through(BIND);
+}
+
+TEST(later_ones_let_through_what_the_wait_for_a_queue_rests_on)
+{
+    later_windows_and_requests_let_through(QUEUE_IDLE);
+}
+
+TEST(later_ones_let_through_what_the_wait_for_the_device_rests_on)
+{
+    later_windows_and_requests_let_through(DEVICE_IDLE);
+}
+
+TEST(later_ones_let_through_what_the_program_may_wait_for_itself)
+{
+    later_windows_and_requests_let_through(NAMED);
 }
