@@ -10,12 +10,13 @@
  *
  *  WK-1  While a wish stands, a thread waits for an epoch no later than the wished one, and looks
  *        at the clock no later than at its deadline, or if an epoch is what it waits for, in the
- *        driver, a tenth of BF_WINDOW_OVERDUE_NS behind. Whoever wishes looks, under the waker's
- *        lock, at what the first thread waits for, which it has decided under that lock; where
- *        that is later, the second one decides anew. It waits for epoch after epoch, from one that
- *        it has seen complete: so that the next wish, for an earlier one still, is no later than
- *        what it waits for. Who wishes for what a thread has seen complete meanwhile, and was not
- *        when he asked, is told: the second thread waits for the next one.
+ *        driver, a tenth of BF_WINDOW_OVERDUE_NS behind; or it decides what it waits for, once it
+ *        has pumped. Whoever wishes looks, under the waker's lock, at what the first thread waits
+ *        for, which it has decided under that lock; where that is later, the second one decides
+ *        anew. It waits for epoch after epoch, from one that it has seen complete: so that the next
+ *        wish, for an earlier one still, is no later than what it waits for. Who wishes for what a
+ *        thread has seen complete meanwhile, and was not when he asked, is told: the second thread
+ *        waits for the next one.
  *
  * (A semaphore of Belfry's own that the host signals, beside the epoch in one wait for any of the
  * two, would take one thread; but such a wait keeps a processor busy where a driver has to make it
