@@ -49,7 +49,7 @@ static bool sliced_info_check(struct bf_command_queue *queue, const BfSlicedDisp
  * pending. */
 static VkResult sliced_buffers_check(const BfSlicedDispatchInfo *info)
 {
-    struct bf_map seen = {0};
+    struct bf_map seen = {.used = 0};
     VkResult result = VK_SUCCESS;
     for (uint32_t i = 0; i < slice_count(info) && result == VK_SUCCESS; i++) {
         VkCommandBuffer buffer = info->pCommandBuffers[i];

@@ -43,7 +43,7 @@ FIXTURE_TEST(a_lower_batch_is_split_between_its_command_buffers)
         assert_success(f->layered ? vkQueueSubmit2(queue, 1, &info, VK_NULL_HANDLE)
                                   : bfVkQueueSubmit(f->bf, queue, 1, &info, VK_NULL_HANDLE));
         execute(high, copy_word(f, high, 0, 1));
-        assert_int_equal(depth(f), 2); /* high comes after the first command buffer, or after all */
+        assert_depth(f, 2); /* high comes after the first command buffer, or after all */
         step(f);
         uint64_t value;
         assert_success(vkGetSemaphoreCounterValue(f->device, done, &value));
@@ -190,7 +190,7 @@ FIXTURE_TEST(an_execution_that_was_held_before_the_window_is_split)
     f->icd.pause();
     cpu_signal(gate, 1);
     execute(high, copy_word(f, high, 0, 1));
-    assert_int_equal(depth(f), 2);
+    assert_depth(f, 2);
     step(f);
     assert_value(done, f->layered ? 0 : 1);
     assert_value(progress, f->layered ? 0 : 1);
@@ -266,7 +266,7 @@ FIXTURE_TEST(a_batch_that_was_held_before_the_window_is_split)
         f->icd.pause();
         vulkan_signal(f->device, gate, 1);
         execute(high, copy_word(f, high, 0, 1));
-        assert_int_equal(depth(f), 2);
+        assert_depth(f, 2);
         step(f);
         uint64_t value;
         assert_success(vkGetSemaphoreCounterValue(f->device, gate, &value));
@@ -290,7 +290,7 @@ FIXTURE_TEST(what_is_left_goes_as_one_when_the_window_has_gone)
     f->icd.pause();
     const uint64_t before = vulkan_counters(&f->icd).submit_infos;
     execute_parts(f, low);
-    assert_int_equal(depth(f), 1);
+    assert_depth(f, 1);
     assert_success(bfSetCommandQueuePriority(high, BF_COMMAND_QUEUE_PRIORITY_NORMAL));
     f->icd.resume();
     await_idle(low);
@@ -386,7 +386,7 @@ FIXTURE_TEST(a_device_is_lost_while_a_part_is_in_the_driver)
     high_of(f);
     f->icd.pause();
     assert_success(vkQueueSubmit2(f->queues[0][0], 1, &batch, fence));
-    assert_int_equal(depth(f), 1);
+    assert_depth(f, 1);
     f->icd.set_block(&(struct belfry_icd_block){.command = "vkQueueSubmit2", .first = 1});
     step(f); /* a thread of Belfry's hands over the second part */
     f->icd.await_blocked(1);

@@ -31,7 +31,7 @@ FIXTURE_TEST(what_a_high_queue_waits_for_is_as_urgent)
                 }
             }
             flood(f, low, 5);
-            assert_int_equal(depth(f), 3 + through + 1);
+            assert_depth(f, 3 + through + 1);
             drain(f, 5);
             for (uint32_t i = f->queue_count; i-- > 0;)
                 drop_queue(f, f->made_queues[i]);
@@ -47,10 +47,10 @@ FIXTURE_TEST(what_a_high_queue_waits_for_is_counted)
     assert_success(bfGetCommandQueueProgressFence(low, &progress));
     f->icd.pause();
     flood(f, low, FLOOD);
-    assert_int_equal(depth(f), 1);
+    assert_depth(f, 1);
     queue_wait(high, progress, 4);
     execute(high, write_word(f, high, FLOOD, FLOOD + 1));
-    assert_int_equal(depth(f), 4 + 1);
+    assert_depth(f, 4 + 1);
     drain(f, FLOOD + 1);
 }
 
@@ -73,7 +73,7 @@ FIXTURE_TEST(what_is_waited_for_is_as_urgent_when_levels_change)
         else
             assert_success(bfSetCommandQueuePriority(waits, BF_COMMAND_QUEUE_PRIORITY_HIGH));
         cpu_signal(gate, 1);
-        assert_int_equal(depth(f), 3 + 1 + 1); /* one more of them, by the window */
+        assert_depth(f, 3 + 1 + 1); /* one more of them, by the window */
         drain(f, 5);
         for (uint32_t i = f->queue_count; i-- > 0;)
             drop_queue(f, f->made_queues[i]);
@@ -112,7 +112,7 @@ TEST(what_a_queue_of_a_level_between_waits_for_is_as_urgent)
                 flood(f, low, 5);
             }
         }
-        assert_int_equal(depth(f), 3 + 1);
+        assert_depth(f, 3 + 1);
         f->icd.resume();
         assert_success(vkQueueWaitIdle(f->queues[0][0]));
         drain(f, 5);
@@ -138,7 +138,7 @@ FIXTURE_TEST(a_fence_that_is_a_semaphore_ends_no_window)
     high_of(f);
     f->icd.pause();
     flood(f, low, FLOOD);
-    assert_int_equal(depth(f), 1);
+    assert_depth(f, 1);
     drain(f, FLOOD);
     bfDestroyFence(fence);
 }
@@ -157,9 +157,9 @@ FIXTURE_TEST(what_the_program_may_wait_for_itself_is_not_held)
         queue_signal(first, gate, 1);
         queue_wait(second, gate, 1);
         execute(second, write_word(f, second, FLOOD, FLOOD + 1));
-        assert_int_equal(depth(f), 1);
+        assert_depth(f, 1);
         queue_signal(second, fence, 1);
-        assert_int_equal(depth(f), 1 + 3 + 1);
+        assert_depth(f, 1 + 3 + 1);
         assert_success(bfLockVkQueue(f->bf, f->queues[0][0]));
         /* (The CPU signals one that was exported to; the test driver blames who waits for that.) */
         assert_submitted(f->queues[0][0], .wait = exported ? VK_NULL_HANDLE : timeline,
@@ -187,9 +187,9 @@ FIXTURE_TEST(an_export_hands_over_what_signals_the_fence)
     flood(f, low, FLOOD);
     flood(f, other, 2);
     queue_signal(other, fence, 1);
-    assert_int_equal(depth(f), 1);
+    assert_depth(f, 1);
     assert_success(bfExportFenceToSemaphore(fence, timeline));
-    assert_int_equal(depth(f), 1 + 2);
+    assert_depth(f, 1 + 2);
     drain(f, FLOOD);
 }
 

@@ -29,12 +29,12 @@ FIXTURE_TEST(with_one_priority_nothing_is_held)
     f->icd.pause();
     flood(f, low, FLOOD);
     flood(f, other, FLOOD);
-    assert_int_equal(depth(f), 2 * FLOOD);
+    assert_depth(f, 2 * FLOOD);
     /* An engine that has windows later, and no longer. */
     assert_success(bfSetCommandQueuePriority(same, BF_COMMAND_QUEUE_PRIORITY_HIGH));
     assert_success(bfSetCommandQueuePriority(same, BF_COMMAND_QUEUE_PRIORITY_NORMAL));
     flood(f, low, 1);
-    assert_int_equal(depth(f), 2 * FLOOD + 1);
+    assert_depth(f, 2 * FLOOD + 1);
     drain(f, FLOOD);
 }
 
@@ -44,10 +44,10 @@ FIXTURE_TEST(a_flood_is_held_and_a_high_packet_passes_it)
     BfFence fence = make_fence(f, 0);
     f->icd.pause();
     BfFence slow = flood(f, low, FLOOD);
-    assert_int_equal(depth(f), 1);
+    assert_depth(f, 1);
     execute(high, write_word(f, high, FLOOD, FLOOD + 1));
     queue_signal(high, fence, 1);
-    assert_int_equal(depth(f), 2);
+    assert_depth(f, 2);
     step(f);
     step(f);
     assert_value(fence, 1);
@@ -111,7 +111,7 @@ FIXTURE_TEST(what_is_held_goes_when_the_priorities_are_equal)
         BfCommandQueue high = high_of(f), low = low_of(f);
         f->icd.pause();
         flood(f, low, FLOOD);
-        assert_int_equal(depth(f), 1);
+        assert_depth(f, 1);
         if (how == 0)
             assert_success(bfSetCommandQueuePriority(high, BF_COMMAND_QUEUE_PRIORITY_NORMAL));
         else if (how == 1)
@@ -119,7 +119,7 @@ FIXTURE_TEST(what_is_held_goes_when_the_priorities_are_equal)
         else
             drop_queue(f, high);
         /* The VkQueue is of normal priority, too, but has nothing held. */
-        assert_int_equal(depth(f), FLOOD);
+        assert_depth(f, FLOOD);
         drain(f, FLOOD);
         for (uint32_t i = f->queue_count; i-- > 0;)
             drop_queue(f, f->made_queues[i]);
@@ -319,7 +319,7 @@ FIXTURE_TEST(vkqueues_are_held_under_the_layer_alone)
         assert_success(f->layered ? vkQueueSubmit2(queue, 1, &info, VK_NULL_HANDLE)
                                   : bfVkQueueSubmit(f->bf, queue, 1, &info, VK_NULL_HANDLE));
     }
-    assert_int_equal(depth(f), f->layered ? 1 : FLOOD);
+    assert_depth(f, f->layered ? 1 : FLOOD);
     f->icd.resume();
     if (f->layered)
         assert_success(vkQueueWaitIdle(f->queues[0][0]));
@@ -341,10 +341,10 @@ TEST_AROUND(without_preemption_nothing_is_held_or_split, struct fixture, f, fixt
     high_of(f);
     f->icd.pause();
     flood(f, low, FLOOD);
-    assert_int_equal(depth(f), FLOOD);
+    assert_depth(f, FLOOD);
     assert_success(f->layered ? vkQueueSubmit2(f->queues[0][0], 1, &info, VK_NULL_HANDLE)
                               : bfVkQueueSubmit(f->bf, f->queues[0][0], 1, &info, VK_NULL_HANDLE));
-    assert_int_equal(depth(f), FLOOD + 1);
+    assert_depth(f, FLOOD + 1);
     f->icd.resume();
     f->icd.quiesce();
     drain(f, FLOOD + 2);
@@ -356,7 +356,7 @@ static void expect_nothing_held(struct fixture *f)
     high_of(f);
     f->icd.pause();
     flood(f, low, FLOOD);
-    assert_int_equal(depth(f), FLOOD);
+    assert_depth(f, FLOOD);
     drain(f, FLOOD);
 }
 

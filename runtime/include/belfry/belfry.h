@@ -376,8 +376,9 @@ typedef enum BfCommandListType {
  * by the setting queue_priorities), those below the highest have 0.5 ms of GPU time in flight there
  * while a higher one has submitted within the last 100 ms, also behind a wait, or something of its
  * has gone to the driver within them; 4 ms otherwise, but always one packet that runs and one
- * behind it; what exceeds that is held. So a higher queue's packet waits for so much at most. Whatever a higher queue waits for counts as its own, and no queue is held for ever.
- * Nothing is held where somebody outside of the device could tell.
+ * behind it; what exceeds that is held. So a higher queue's packet waits for so much at most.
+ * Whatever a higher queue waits for counts as its own, and no queue is held for ever. Nothing is
+ * held where somebody outside of the device could tell.
  */
 typedef enum BfCommandQueuePriority {
     BF_COMMAND_QUEUE_PRIORITY_NORMAL = 0,
