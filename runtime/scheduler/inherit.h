@@ -11,9 +11,9 @@
  *  IH-3  A packet keeps what it has inherited: who has waited may be satisfied otherwise, or gone,
  *        and so many packets aren't held that might be.
  *  IH-4  Who waits for a semaphore that a fence was exported to waits for the fence's signals.
- *  IH-5  What a call marks as let through (PW-7) it marks where there is no window, too: what is held
- *        by its waits then isn't held by windows and requests that come later, nor is what it waits
- *        for, by IH-2.
+ *  IH-5  What a call marks as let through (PW-7) it marks where there is no window, too: what is
+ *        held by its waits then isn't held by windows and requests that come later, nor is what it
+ *        waits for, by IH-2.
  *
  * Semaphores and fences are compared, not looked into: of what has gone meanwhile an address may be
  * another's, which then is urgent too early.

@@ -11,8 +11,8 @@
  *        So the queue's own packets, and bindings, come first, but for those that wait for what is
  *        held: a request lends nobody its level (IH-1 is of windows), and what its queue waits for
  *        goes when it is complete. What is held is ordered behind the queue's, and gets its epochs
- *        when it is handed over. Nothing else of it changes: each queue keeps
- *        its order (Q-2), and fences and progress fences the values that they were to be set to.
+ *        when it is handed over. Nothing else of it changes: each queue keeps its order (Q-2), and
+ *        fences and progress fences the values that they were to be set to.
  *  PE-2  A request is complete when every submission is over that the engine had accepted when it
  *        was made; it is made under the engine's lock, so that none is in between. Epochs tell.
  *        From the first request on, or the first present of a program that has asked for its

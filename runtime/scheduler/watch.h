@@ -95,8 +95,8 @@ struct bf_watched_call {
         /* Of a wait for a semaphore: what that had, and since when. */
         uint64_t value, still_since_ns;
         bool lasts, told, was_told; /* 'told': as it is now; 'was_told': before it moved, too */
-        uint32_t pauses; /* waits that were told of, and ended (standstill/calls.h) */
-        uint32_t unused; /* looks since the place's owner last used it */
+        uint32_t pauses;            /* waits that were told of, and ended (standstill/calls.h) */
+        uint32_t unused;            /* looks since the place's owner last used it */
     } look;
 };
 

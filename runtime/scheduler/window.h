@@ -15,8 +15,9 @@
  *        while a higher queue has submitted within BF_WINDOW_RECENT_NS, be it behind a wait, or
  *        something of its has gone to the driver within that; and no more than BF_WINDOW_NS while
  *        there is one (what it submitted before there were windows, or at another level, doesn't
- *        count); but always one packet that runs and one behind it. A packet of which nothing is known (scheduler/cost.h) goes alone. A packet that would
- *        exceed this is held by the window; its queue is marked 'windowed', which AC-1 accepts.
+ *        count); but always one packet that runs and one behind it. A packet of which nothing is
+ *        known (scheduler/cost.h) goes alone. A packet that would exceed this is held by the
+ *        window; its queue is marked 'windowed', which AC-1 accepts.
  *  PW-2  Each packet of a lower queue that goes to the driver has an epoch. Where it is held by a
  *        window at least one such epoch isn't complete: so its time comes
  *        (Lemma: the GPU finishes what it has been given, Q-1).

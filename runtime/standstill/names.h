@@ -4,8 +4,8 @@
  * watchdog tells. Of a command buffer, the first label recorded in it.
  *
  *  NM-1  The layer keeps names of queues, semaphores, fences and command buffers, which something
- *        speaks of, as long as these live; queues live as long as their device. Proven by tests/layer
- *        (names.c).
+ *        speaks of, as long as these live; queues live as long as their device. Proven by
+ *        tests/layer (names.c).
  *
  * Its lock is held over memory accesses only. Thread-safety: safe.
  */

@@ -568,7 +568,7 @@ static void call_add_wait(struct builder *b, const struct bf_call_seen *seen,
 }
 
 /* The call, as it was seen last. (A wait may be between two time-outs.) */
-static void call_add(struct builder *b, struct bf_watched_call *watched, uint32_t engine)
+static void snapshot_call_add(struct builder *b, struct bf_watched_call *watched, uint32_t engine)
 {
     static const char *const names[BF_WATCHED_COMMANDS] = {
         [BF_WATCHED_SUBMIT] = "vkQueueSubmit",
@@ -614,7 +614,7 @@ static void call_add(struct builder *b, struct bf_watched_call *watched, uint32_
 static void calls_add(struct builder *b, struct bf_watched_call *first, uint32_t engine)
 {
     for (struct bf_watched_call *call = first; call && !b->failed; call = atomic_load(&call->next))
-        call_add(b, call, engine);
+        snapshot_call_add(b, call, engine);
 }
 
 static void engine_add(struct builder *b, const struct bf_standstill_engine *seen, uint32_t number)

@@ -357,9 +357,9 @@ void preempt_awake(const struct bench_options *options, enum bench_side side,
     part_compare(options, BF_COMMAND_QUEUE_PRIORITY_HIGH, 1, REPETITIONS, start_awake, found);
 }
 
-/* The plain driver has no flood: what high would take if it were alone. Both sleep until it is over:
- * a thread that looked instead would keep a processor awake, whose timers then come earlier, and
- * with them the end of each of the test driver's dispatches. */
+/* The plain driver has no flood: what high would take if it were alone. Both sleep until it is
+ * over: a thread that looked instead would keep a processor awake, whose timers then come earlier,
+ * and with them the end of each of the test driver's dispatches. */
 static double bubble_measure(struct program *p)
 {
     VkResult result = execute(p, &p->high, p->packet, 1);
