@@ -62,12 +62,15 @@ static uint32_t drawn_extent(const struct bf_check_info *info, uint32_t axis)
     return larger < BF_TEST_LARGEST ? larger : BF_TEST_LARGEST;
 }
 
-/* A strip to be drawn to: two rows at least, whose fragments lie in quads. */
+/* A strip to be drawn to, along one of the two axes that a draw has: two rows at least, whose
+ * fragments lie in quads. */
 static void choose_strip(const struct bf_check_info *info, enum bf_seed_shape shape, bool small,
                          uint32_t extent[3])
 {
     const uint32_t axis = strip_axis(shape);
     const uint64_t most = small ? BF_TEST_EXTENT * BF_TEST_EXTENT : STRIP_PIXELS;
+    if (axis > 1)
+        return;
     extent[axis] =
         drawn_extent(info, axis) > BF_TEST_EXTENT ? drawn_extent(info, axis) : BF_TEST_EXTENT;
     const uint64_t other = most / extent[axis];
