@@ -284,6 +284,15 @@ static void close_device(struct fixture *f)
     vkDestroyDevice(f->device, NULL);
 }
 
+uint32_t fixture_family(const struct fixture *f, VkQueueFlagBits flag)
+{
+    for (uint32_t i = 0; i < f->family_count; i++)
+        if ((f->families[i].queueFlags & flag) && f->queues[i][0])
+            return i;
+    fail_msg("no family has queues of flag %d", (int)flag);
+    return 0;
+}
+
 void fixture_close(struct fixture *f)
 {
     if (f->device)

@@ -44,15 +44,6 @@ struct program {
 static const VkDescriptorType types[] = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
                                          VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE};
 
-static uint32_t find_family(const struct fixture *f)
-{
-    for (uint32_t i = 0; i < f->family_count; i++)
-        if ((f->families[i].queueFlags & VK_QUEUE_COMPUTE_BIT) && f->queues[i][0])
-            return i;
-    fail_msg("no compute family");
-    return 0;
-}
-
 static void set_layout(VkCommandBuffer commands, VkImage image, VkImageLayout from,
                        VkImageLayout to)
 {
@@ -125,7 +116,7 @@ static void program_open(struct program *p)
     *p = (struct program){0};
     fixture_open(&p->f, &fixture_plain);
     VkDevice device = p->f.device;
-    p->family = find_family(&p->f);
+    p->family = fixture_family(&p->f, VK_QUEUE_COMPUTE_BIT);
     p->queue = p->f.queues[p->family][0];
     p->fence = vulkan_fence(device, false);
     p->commands = vulkan_commands(device, p->f.pools[p->family], VK_COMMAND_BUFFER_LEVEL_PRIMARY);

@@ -37,15 +37,6 @@ struct program {
     uint32_t expected[SIDE];
 };
 
-static uint32_t find_family(const struct fixture *f)
-{
-    for (uint32_t i = 0; i < f->family_count; i++)
-        if ((f->families[i].queueFlags & VK_QUEUE_GRAPHICS_BIT) && f->queues[i][0])
-            return i;
-    fail_msg("no family draws");
-    return 0;
-}
-
 static void make_pass(struct program *p)
 {
     const VkAttachmentDescription attachment = {.format = FORMAT,
@@ -98,7 +89,7 @@ static void program_open(struct program *p)
     *p = (struct program){0};
     fixture_open(&p->f, &fixture_plain);
     VkDevice device = p->f.device;
-    p->family = find_family(&p->f);
+    p->family = fixture_family(&p->f, VK_QUEUE_GRAPHICS_BIT);
     p->image = vulkan_image(p->f.physical, device, FORMAT, SIDE, VK_SAMPLE_COUNT_1_BIT,
                             VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT,
                             &p->memory, &p->view);

@@ -38,15 +38,6 @@ struct program {
 
 /* ----------------------------------------------------------------------------------- Program -- */
 
-static uint32_t find_family(const struct fixture *f)
-{
-    for (uint32_t i = 0; i < f->family_count; i++)
-        if ((f->families[i].queueFlags & VK_QUEUE_COMPUTE_BIT) && f->queues[i][0])
-            return i;
-    fail_msg("no compute family");
-    return 0;
-}
-
 #define PIPELINE(p_, shader_)                                                                      \
     described_compute(&(p_)->described, (p_)->f.device, (p_)->layout, shader_, sizeof(shader_))
 
@@ -57,7 +48,7 @@ static struct program *program_open(void)
     *p = (struct program){0};
     described_fixture_open(&p->f, &p->described);
     VkDevice device = p->f.device;
-    p->family = find_family(&p->f);
+    p->family = fixture_family(&p->f, VK_QUEUE_COMPUTE_BIT);
     p->queue = p->f.queues[p->family][0];
     const VkDescriptorType type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
     p->buffer =

@@ -52,15 +52,6 @@ struct program {
 
 /* ----------------------------------------------------------------------------------- Program -- */
 
-static uint32_t find_family(const struct fixture *f)
-{
-    for (uint32_t i = 0; i < f->family_count; i++)
-        if ((f->families[i].queueFlags & VK_QUEUE_GRAPHICS_BIT) && f->queues[i][0])
-            return i;
-    fail_msg("no family draws");
-    return 0;
-}
-
 static void make_image(struct program *p, VkSampleCountFlagBits samples, VkImageUsageFlags usage,
                        struct image *image)
 {
@@ -221,7 +212,7 @@ static void program_open(struct program *p, VkSampleCountFlagBits samples, bool 
     *p = (struct program){.samples = samples, .reads = reads, .link = link};
     assert_int_equal(cache_setup(NULL), 0);
     fixture_open(&p->f, &options);
-    p->family = find_family(&p->f);
+    p->family = fixture_family(&p->f, VK_QUEUE_GRAPHICS_BIT);
     make_image(p, 1, VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT,
                &p->before);
     make_image(p, samples, VK_IMAGE_USAGE_TRANSFER_SRC_BIT, &p->drawn);
