@@ -17,6 +17,7 @@
 
 #include <belfry/belfry.h>
 
+#include "standstill/host_wait.h"
 #include "standstill/lines.h"
 #include "support/asleep.h"
 
@@ -131,18 +132,6 @@ static _Noreturn void stay(void)
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
 }
 
-struct host_wait {
-    VkDevice device;
-    VkSemaphore semaphore;
-};
-
-static void *wait_on_host(void *context)
-{
-    struct host_wait *wait = context;
-    vulkan_wait(wait->device, wait->semaphore, 1);
-    return NULL;
-}
-
 /* The program: has a packet held, says so, and does what it was started for. */
 static int run_program(const char *how)
 {
@@ -165,7 +154,8 @@ static int run_program(const char *how)
         stay();
     }
     if (strcmp(how, "told") == 0) {
-        struct host_wait wait = {w.device, t};
+        struct host_wait wait = {
+            .device = w.device, .semaphore = t, .value = 1, .timeout_ns = UINT64_MAX};
         pthread_t thread;
         told_begin();
         assert_int_equal(pthread_create(&thread, NULL, wait_on_host, &wait), 0);

@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "cli/top.h"
+#include "standstill/host_wait.h"
 #include "standstill/lines.h"
 
 #define ENOUGH UINT64_C(60000000000) /* for an answer, on any machine */
@@ -236,23 +237,14 @@ static void *submit(void *context)
     return NULL;
 }
 
-struct waiting {
-    VkDevice device;
-    VkSemaphore semaphore;
-};
-
-static void *wait_on_host(void *context)
-{
-    struct waiting *h = context;
-    vulkan_wait(h->device, h->semaphore, 1);
-    return NULL;
-}
-
 /* Who waits on the host for what nobody has submitted lets the watchdog rest, once that has been
  * told; and has waited all the while. */
 LIVE_TEST(test_host_wait_at_rest)
 {
-    struct waiting h = {w->device, named_timeline(w, "frame")};
+    struct host_wait h = {.device = w->device,
+                          .semaphore = named_timeline(w, "frame"),
+                          .value = 1,
+                          .timeout_ns = UINT64_MAX};
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, wait_on_host, &h), 0);
     told_expect("thread * has waited for ?.? s, in vkWaitSemaphores, for semaphore 'frame' *");

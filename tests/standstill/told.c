@@ -14,6 +14,7 @@
 #include <belfry/native_fence.h>
 
 #include "layer/screen.h"
+#include "standstill/host_wait.h"
 #include "standstill/lines.h"
 
 static const uint32_t three[] = {3, WORLD_END};
@@ -389,35 +390,6 @@ TOLD_TEST(test_stuck_acquire)
     screen_close(w, &s);
 }
 
-struct waiting {
-    VkDevice device;
-    VkFence fence; /* or */
-    VkSemaphore semaphore;
-    uint64_t value, timeout_ns;
-    int times;         /* further ones, for as much more */
-    uint64_t pause_ns; /* after each time-out */
-};
-
-static void *wait_on_host(void *context)
-{
-    struct waiting *h = context;
-    uint64_t value = h->value;
-    const VkSemaphoreWaitInfo info = {VK_TYPE(SEMAPHORE_WAIT_INFO), .semaphoreCount = 1,
-                                      .pSemaphores = &h->semaphore, .pValues = &value};
-    pthread_setname_np(pthread_self(), "loader");
-    for (int i = 0; i == 0 || i < h->times; i++, value += h->value) {
-        VkResult result = VK_TIMEOUT;
-        while (result == VK_TIMEOUT) {
-            result = h->fence ? vkWaitForFences(h->device, 1, &h->fence, VK_TRUE, h->timeout_ns)
-                              : vkWaitSemaphores(h->device, &info, h->timeout_ns);
-            if (result == VK_TIMEOUT && h->pause_ns)
-                nanosleep(&(struct timespec){.tv_nsec = (long)h->pause_ns}, NULL);
-        }
-        assert_success(result);
-    }
-    return NULL;
-}
-
 /* A thread that waits for what nobody has submitted is told of, though the GPU is busy with other
  * work, and whether or not it looks up now and then (HC-1). Who waits for what is submitted waits
  * for what that waits for. */
@@ -428,10 +400,10 @@ TOLD_TEST(test_host_wait)
     w->icd.hold_before_signals(true);
     assert_success(vulkan_submit(w->queues[0][0], (struct vulkan_batch){0}));
     for (uint64_t i = 1; i <= 2; i++) {
-        struct waiting h = {.device = w->device,
-                            .semaphore = t,
-                            .value = 2 * i,
-                            .timeout_ns = i == 1 ? UINT64_MAX : UINT64_C(20000000)};
+        struct host_wait h = {.device = w->device,
+                              .semaphore = t,
+                              .value = 2 * i,
+                              .timeout_ns = i == 1 ? UINT64_MAX : UINT64_C(20000000)};
         char wanted[200];
         assert_int_equal(pthread_create(&thread, NULL, wait_on_host, &h), 0);
         snprintf(wanted, sizeof(wanted),
@@ -444,7 +416,8 @@ TOLD_TEST(test_host_wait)
         pthread_join(thread, NULL);
     }
     assert_submitted(w->queues[0][1], .wait = u, .wait_value = 1, .signal = t, .signal_value = 5);
-    struct waiting h = {.device = w->device, .semaphore = t, .value = 5, .timeout_ns = UINT64_MAX};
+    struct host_wait h = {
+        .device = w->device, .semaphore = t, .value = 5, .timeout_ns = UINT64_MAX};
     assert_int_equal(pthread_create(&thread, NULL, wait_on_host, &h), 0);
     told_expect("packet 1 of 3D queue 0:1 waits for semaphore 'other' *");
     assert_submitted(w->queues[0][2], .wait = u, .wait_value = 2); /* later than the thread */
@@ -461,7 +434,7 @@ TOLD_TEST(test_host_wait)
 TOLD_TEST(test_host_wait_that_moves)
 {
     VkSemaphore t = named_timeline(w, "frame");
-    struct waiting h = {
+    struct host_wait h = {
         .device = w->device, .semaphore = t, .value = 10, .timeout_ns = UINT64_MAX, .times = 3};
     pthread_t thread;
     double least_s = 0.1;
@@ -485,7 +458,7 @@ TOLD_TEST(test_host_wait_that_moves)
 }
 
 struct poller {
-    struct waiting waiting;
+    struct host_wait waiting;
     pthread_t thread;
 };
 
@@ -498,11 +471,11 @@ TOLD_TEST(test_host_waits)
     struct poller pollers[POLLERS];
     bool told[POLLERS] = {false};
     for (uint64_t i = 0; i < POLLERS; i++) {
-        pollers[i].waiting = (struct waiting){.device = w->device,
-                                              .semaphore = t,
-                                              .value = i + 1,
-                                              .timeout_ns = 1000000,
-                                              .pause_ns = 300000 * (i + 1)};
+        pollers[i].waiting = (struct host_wait){.device = w->device,
+                                                .semaphore = t,
+                                                .value = i + 1,
+                                                .timeout_ns = 1000000,
+                                                .pause_ns = 300000 * (i + 1)};
         assert_int_equal(
             pthread_create(&pollers[i].thread, NULL, wait_on_host, &pollers[i].waiting), 0);
     }
@@ -526,7 +499,7 @@ TOLD_TEST(test_host_wait_for_fence)
 {
     VkFence fence = vulkan_fence(w->device, false);
     pthread_t thread;
-    struct waiting h = {.device = w->device, .fence = fence, .timeout_ns = UINT64_MAX};
+    struct host_wait h = {.device = w->device, .fence = fence, .timeout_ns = UINT64_MAX};
     name(w, VK_OBJECT_TYPE_FENCE, (uint64_t)fence, "uploaded");
     assert_int_equal(pthread_create(&thread, NULL, wait_on_host, &h), 0);
     told_expect("thread * 'loader' has waited for ?.? s, in vkWaitForFences, for fence 'uploaded': "
