@@ -95,7 +95,7 @@ VkResult fixture_attach_with(struct fixture *f, uint32_t count, const BfSetting 
 /* What fixture_attach passes; 'queues' has room for DEVICE_FAMILIES * FIXTURE_QUEUES. */
 BfAttachInfo fixture_attach_info(struct fixture *f, BfAttachQueue *queues);
 
-/* The first family with such queues, of which the program has one; fails the test: there is none. */
+/* The first family with such queues of which the program has one; without one the test fails. */
 uint32_t fixture_family(const struct fixture *f, VkQueueFlagBits flag);
 
 /* Does this run use the test driver, Belfry's layer, the validation layer? Usable before
