@@ -11,13 +11,10 @@ static _Thread_local struct {
     struct bf_watched_call *place;
 } last __attribute__((tls_model("initial-exec")));
 
-/* A place for a call; NULL: it isn't to be noted. */
-static struct bf_watched_call *place_take(struct bf_scheduler *scheduler)
+/* The thread's own place, or another one. */
+static struct bf_watched_call *place_take(struct bf_device_watch *watch)
 {
-    struct bf_device_watch *watch = scheduler->watch;
     const uint32_t thread = bf_watch_thread();
-    if (!scheduler->watches_all)
-        return NULL;
     if (last.serial == watch->serial && last.place && !atomic_exchange(&last.place->taken, true)) {
         if (atomic_load(&last.place->owner) == thread)
             return last.place;
@@ -28,25 +25,23 @@ static struct bf_watched_call *place_take(struct bf_scheduler *scheduler)
     return last.place;
 }
 
-struct bf_watched_call *bf_host_call_begin(struct bf_scheduler *scheduler,
-                                           enum bf_watched_command command)
+/* 'wait': NULL: it waits for neither fences nor semaphores. */
+static struct bf_watched_call *host_call_note(struct bf_scheduler *scheduler,
+                                              enum bf_watched_command command,
+                                              const struct bf_watched_wait *wait)
 {
-    struct bf_watched_call *call = place_take(scheduler);
+    struct bf_watched_call *call = place_take(scheduler->watch);
+    if (call && wait)
+        bf_watch_note_wait(call, wait);
     if (call)
         bf_watch_begin_call(scheduler->watch, call, command);
     return call;
 }
 
-static struct bf_watched_call *wait_begin(struct bf_scheduler *scheduler,
-                                          enum bf_watched_command command,
-                                          const struct bf_watched_wait *wait)
+struct bf_watched_call *bf_host_call_begin(struct bf_scheduler *scheduler,
+                                           enum bf_watched_command command)
 {
-    struct bf_watched_call *call = place_take(scheduler);
-    if (!call)
-        return NULL;
-    bf_watch_note_wait(call, wait);
-    bf_watch_begin_call(scheduler->watch, call, command);
-    return call;
+    return scheduler->watches_all ? host_call_note(scheduler, command, NULL) : NULL;
 }
 
 struct bf_watched_call *bf_host_call_wait_fences(struct bf_scheduler *scheduler, uint32_t count,
@@ -57,7 +52,7 @@ struct bf_watched_call *bf_host_call_wait_fences(struct bf_scheduler *scheduler,
         return NULL;
     const struct bf_watched_wait wait = {
         .handle = (uint64_t)fences[0], .more = count - 1, .any = !all && count > 1};
-    return wait_begin(scheduler, BF_WATCHED_WAIT_FENCES, &wait);
+    return host_call_note(scheduler, BF_WATCHED_WAIT_FENCES, &wait);
 }
 
 struct bf_watched_call *bf_host_call_wait_semaphores(struct bf_scheduler *scheduler,
@@ -79,7 +74,7 @@ struct bf_watched_call *bf_host_call_wait_semaphores(struct bf_scheduler *schedu
         .more = info->semaphoreCount - 1,
         .any = info->flags & VK_SEMAPHORE_WAIT_ANY_BIT && info->semaphoreCount > 1,
     };
-    return wait_begin(scheduler, BF_WATCHED_WAIT_SEMAPHORES, &wait);
+    return host_call_note(scheduler, BF_WATCHED_WAIT_SEMAPHORES, &wait);
 }
 
 void bf_host_call_end(struct bf_watched_call *call, VkResult result)

@@ -391,7 +391,8 @@ void bf_semaphore_host_signal(struct bf_scheduler *scheduler, VkSemaphore handle
 {
     const uint64_t before = atomic_load(&scheduler->released);
     bf_engines_pump(scheduler, bf_semaphore_host_signalled(scheduler, handle, value));
-    bf_watch_notice(scheduler->watch); /* a thread may wait for more (standstill/calls.h) */
+    if (scheduler->watches_all) /* a thread may wait for more (standstill/calls.h) */
+        bf_watch_notice(scheduler->watch);
     bf_scheduler_wait_released(scheduler, before);
 }
 
