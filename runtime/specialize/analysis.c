@@ -8,6 +8,10 @@
 #include "base/clock.h"
 #include "specialize/variant_state.h"
 
+/* Waking the pool may cost more than all else that the creation of a pipeline does here: it is woken
+ * for so many, or when a command buffer is begun. */
+#define GATHERED 16
+
 struct bf_analysis {
     struct bf_analysis *next;
     struct bf_pipeline_copy *copy; /* a reference is held */
@@ -60,10 +64,11 @@ static void analysis_run(void *context)
     } while (atomic_load(&s->unanalysed) && !atomic_exchange(&s->analysing, true));
 }
 
-/* What waits is taken up by the next item. */
+/* Background work is over, or isn't allowed: what waits is taken up in another mode. */
 static void analysis_cancel(void *context)
 {
     struct bf_specializer *s = context;
+    atomic_store(&s->analysis_barred, true);
     atomic_store(&s->analysing, false);
 }
 
@@ -71,11 +76,17 @@ void bf_analysis_queue(struct bf_specializer *s)
 {
     /* When the device is destroyed there is no pool any more. */
     if (!atomic_load(&s->unanalysed) || atomic_load(&s->stopping) ||
-        atomic_exchange(&s->analysing, true))
+        atomic_load(&s->analysis_barred) || atomic_exchange(&s->analysing, true))
         return;
     if (bf_background_queue(bf_device_gpu(s->info.device)->background, analysis_run,
                             analysis_cancel, s) != VK_SUCCESS)
-        analysis_cancel(s);
+        atomic_store(&s->analysing, false);
+}
+
+void bf_analysis_allow(struct bf_specializer *s)
+{
+    atomic_store(&s->analysis_barred, false);
+    bf_analysis_queue(s);
 }
 
 void bf_analysis_add(void *specializer, struct bf_pipeline_copy *copy)
@@ -90,7 +101,8 @@ void bf_analysis_add(void *specializer, struct bf_pipeline_copy *copy)
     }
     analysis->copy = copy;
     analysis_push(&s->unanalysed, analysis);
-    bf_analysis_queue(s);
+    if (atomic_fetch_add(&s->gathered, 1) % GATHERED == GATHERED - 1)
+        bf_analysis_queue(s);
 }
 
 void bf_analysis_collect(struct bf_specializer *s)

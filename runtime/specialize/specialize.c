@@ -25,7 +25,7 @@ static void on_mode(void *context, const BfBackgroundModeInfo *info)
     s->frozen = info->mode == BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM;
     atomic_store(&s->recorder.intrusive,
                  info->mode == BF_BACKGROUND_PROCESSING_MODE_ALLOW_INTRUSIVE_MEASUREMENTS);
-    bf_analysis_queue(s);
+    bf_analysis_allow(s);
     switch (info->action) {
     case BF_MEASUREMENTS_ACTION_COMMIT_RESULTS:
     case BF_MEASUREMENTS_ACTION_COMMIT_RESULTS_HIGH_PRIORITY:
@@ -169,6 +169,7 @@ void bf_specializer_destroy(struct bf_specializer *s)
 
 void bf_specializer_collect(struct bf_specializer *s)
 {
+    bf_analysis_queue(s);
     bf_analysis_collect(s);
     bf_variant_states_collect(s);
 }

@@ -162,7 +162,9 @@ struct bf_specializer {
     _Atomic bool stopping;
 
     _Atomic(struct bf_analysis *) unanalysed, analysed; /* the latest first */
+    _Atomic uint32_t gathered;                          /* how many ever were to be analysed */
     _Atomic bool analysing;                             /* an item is queued, or runs */
+    _Atomic bool analysis_barred;                       /* one was cancelled, in this mode */
 
     _Atomic(struct bf_job *) done; /* jobs that have ended, the latest first */
     _Atomic uint32_t outstanding;  /* jobs that haven't been collected */
@@ -191,8 +193,10 @@ bool bf_specializer_remembers(struct bf_specializer *specializer);
 /* analysis.c: shaders are analysed on the pool (P-6). */
 /* The pipelines' on_copied. */
 void bf_analysis_add(void *specializer, struct bf_pipeline_copy *copy);
-/* Again, if what waits was cancelled. */
+/* Has the pool take up what waits. */
 void bf_analysis_queue(struct bf_specializer *specializer);
+/* The same in another mode, where an item was cancelled. */
+void bf_analysis_allow(struct bf_specializer *specializer);
 /* Gives what was found to the pipelines' records. Called on a program's thread. */
 void bf_analysis_collect(struct bf_specializer *specializer);
 /* The pool has ended. */

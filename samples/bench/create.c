@@ -93,8 +93,9 @@ static size_t module_write(uint32_t *words, size_t bytes, bool pushes, uint32_t 
     return at;
 }
 
-/* Creates a module and a pipeline of it, and destroys them. The duration of the creation, in µs. */
-static bool make(struct maker *m, const uint32_t *words, size_t count, VkPipeline *kept,
+/* Creates a module and a pipeline of it, and destroys them. The duration of the creation, in µs;
+ * with `copy` that of copying the words there, too. */
+static bool make(struct maker *m, const uint32_t *words, size_t count, void *copy, VkPipeline *kept,
                  double *microseconds, struct bench_found *found)
 {
     const struct VolkDeviceTable *vk = &m->side.vk;
@@ -110,6 +111,8 @@ static bool make(struct maker *m, const uint32_t *words, size_t count, VkPipelin
     };
     VkPipeline pipeline = VK_NULL_HANDLE;
     const uint64_t begin = bench_now();
+    if (copy)
+        memcpy(copy, words, 4 * count);
     bool done =
         bench_worked(vk->vkCreateShaderModule(m->side.device, &code, NULL, &info.stage.module),
                      "vkCreateShaderModule", found) &&
@@ -125,21 +128,29 @@ static bool make(struct maker *m, const uint32_t *words, size_t count, VkPipelin
     return done;
 }
 
-/* Every module is one that neither side has seen. */
-static void create(const struct bench_options *options, size_t bytes, bool pushes, uint32_t turns,
-                   struct bench_found *found)
+/* Every module is one that neither side has seen. With `fresh` memory comes from the system for the
+ * first time, and the first side copies the module, too. */
+static void create(const struct bench_options *options, size_t bytes, bool pushes, bool fresh,
+                   uint32_t turns, struct bench_found *found)
 {
     struct maker makers[2] = {0};
+    const size_t pages = (bytes + 4096) & ~(size_t)4095;
+    char *copies = NULL;
+    if (fresh)
+        copies = malloc((REPETITIONS + 1) * turns * pages);
+    else
+        side_warm_heap();
     uint32_t *words = malloc(bytes + 4096);
     static double samples[2][DRIVER_TURNS];
-    bool done = words && maker_open(&makers[0], "off", options, found) &&
+    bool done = words && (!fresh || copies) && maker_open(&makers[0], "off", options, found) &&
                 maker_open(&makers[1], "exact", options, found);
     for (uint32_t repetition = 0; done && repetition <= REPETITIONS; repetition++) {
         for (uint32_t turn = 0; done && turn < 2 * turns; turn++) {
             const uint32_t which = (turn + turn / 2) % 2;
             const uint32_t serial = 1 + repetition * 2 * turns + turn;
             const size_t count = module_write(words, bytes, pushes, serial);
-            done = make(&makers[which], words, count, NULL, &samples[which][turn / 2], found);
+            char *copy = copies && !which ? copies + pages * (repetition * turns + turn / 2) : NULL;
+            done = make(&makers[which], words, count, copy, NULL, &samples[which][turn / 2], found);
         }
         if (!repetition || !done)
             continue; /* the first fills caches */
@@ -150,20 +161,22 @@ static void create(const struct bench_options *options, size_t bytes, bool pushe
     maker_close(&makers[1]);
     maker_close(&makers[0]);
     free(words);
+    free(copies);
 }
 
-#define CREATE(name_, bytes_, pushes_, turns_)                                                     \
+#define CREATE(name_, bytes_, pushes_, fresh_, turns_)                                             \
     void name_(const struct bench_options *options, enum bench_side side,                          \
                struct bench_found *found)                                                          \
     {                                                                                              \
         (void)side;                                                                                \
-        create(options, bytes_, pushes_, turns_, found);                                           \
+        create(options, bytes_, pushes_, fresh_, turns_, found);                                   \
     }
-CREATE(create_small, SMALL_BYTES, false, DRIVER_TURNS)
-CREATE(create_large, LARGE_BYTES, false, DRIVER_TURNS)
-CREATE(create_watched, SMALL_BYTES, true, DRIVER_TURNS)
-CREATE(create_small_compiled, SMALL_BYTES, false, DRIVER_TURNS)
-CREATE(create_large_compiled, LARGE_BYTES, false, 25)
+CREATE(create_small, SMALL_BYTES, false, false, DRIVER_TURNS)
+CREATE(create_large, LARGE_BYTES, false, false, DRIVER_TURNS)
+CREATE(create_watched, SMALL_BYTES, true, false, DRIVER_TURNS)
+CREATE(create_watched_fresh, SMALL_BYTES, true, true, DRIVER_TURNS)
+CREATE(create_small_compiled, SMALL_BYTES, false, false, DRIVER_TURNS)
+CREATE(create_large_compiled, LARGE_BYTES, false, false, 25)
 
 /* ---- Waiting ---- */
 
@@ -180,8 +193,8 @@ static bool waiter_open(struct waiter *w, const char *specialize, struct bench_f
     uint32_t words[4096];
     double microseconds;
     if (!maker_open(&w->maker, specialize, NULL, found) ||
-        !make(&w->maker, words, module_write(words, 2048, true, 1), &w->pipeline, &microseconds,
-              found))
+        !make(&w->maker, words, module_write(words, 2048, true, 1), NULL, &w->pipeline,
+              &microseconds, found))
         return false;
     const struct VolkDeviceTable *vk = &w->maker.side.vk;
     const VkDevice device = w->maker.side.device;

@@ -21,6 +21,8 @@ void create_large_compiled(const struct bench_options *options, enum bench_side 
 /* Modules of 19 KB with push constants, each of its own. */
 void create_watched(const struct bench_options *options, enum bench_side side,
                     struct bench_found *found);
+void create_watched_fresh(const struct bench_options *options, enum bench_side side,
+                          struct bench_found *found);
 /* The wait for a fence over 256 command buffers, each with four different push constants. */
 void wait_many(const struct bench_options *options, enum bench_side side,
                struct bench_found *found);

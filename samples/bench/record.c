@@ -29,14 +29,16 @@
 #define ROW_SMALL    "creating a pipeline of 19 KB, nothing to watch"
 #define ROW_LARGE    "creating a pipeline of 350 KB, nothing to watch"
 #define ROW_CREATE   "creating a pipeline of 19 KB, watched"
+#define ROW_FRESH    "the same, in memory fresh from the system, beside a copy"
 #define ROW_WAIT     "a wait for a fence over 256 command buffers, watched"
 #define ROW_COMPILED "the same of 19 KB, nothing to watch, compiled"
 #define ROW_HEAVY    "the same of 350 KB, nothing to watch, compiled"
 #define ROW_LINK     "linking a pipeline from libraries, nothing to watch, compiled"
 #define ROW_LINKED   "the same, watched, compiled"
 
-static const char *const required[] = {ROW_OFF,    ROW_PLAIN, ROW_WATCHED, ROW_SMALL,  ROW_LARGE,
-                                       ROW_CREATE, ROW_WAIT,  ROW_LINK,    ROW_LINKED, NULL};
+static const char *const required[] = {ROW_OFF,   ROW_PLAIN,  ROW_WATCHED, ROW_SMALL,
+                                       ROW_LARGE, ROW_CREATE, ROW_FRESH,   ROW_WAIT,
+                                       ROW_LINK,  ROW_LINKED, NULL};
 
 #define TRIPLES     1000u /* of commands, in a command buffer */
 #define BATCHES     64u   /* in a repetition */
@@ -225,6 +227,7 @@ static int record_run(const struct bench_options *options, struct bench_report *
         {"create-small", ROW_SMALL, CREATE_MICROSECONDS},
         {"create-large", ROW_LARGE, CREATE_MICROSECONDS},
         {"create-watched", ROW_CREATE, CREATE_MICROSECONDS},
+        {"create-watched-fresh", ROW_FRESH, CREATE_MICROSECONDS},
         {"wait-many", ROW_WAIT, WAIT_MICROSECONDS},
     };
     static const struct {

@@ -2,6 +2,7 @@
 /* Opens one side of a comparison: an instance and a device, with the layer or without. */
 #include "side.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -421,4 +422,19 @@ uint32_t side_filler_times(struct side *side, uint64_t nanoseconds, struct bench
     }
     side->vk.vkDestroySemaphore(side->device, semaphore, NULL);
     return times;
+}
+
+void side_warm_heap(void)
+{
+    enum { BLOCKS = 16, BYTES = 16 << 20 };
+    void *blocks[BLOCKS];
+    mallopt(M_MMAP_THRESHOLD, 2 * BYTES);
+    mallopt(M_TRIM_THRESHOLD, 2 * BLOCKS * BYTES);
+    for (int i = 0; i < BLOCKS; ++i) {
+        blocks[i] = malloc(BYTES);
+        if (blocks[i])
+            memset(blocks[i], 1, BYTES);
+    }
+    for (int i = 0; i < BLOCKS; ++i)
+        free(blocks[i]);
 }

@@ -461,6 +461,7 @@ static const struct bench_part parts[] = {
     {"create-small", create_small},
     {"create-large", create_large},
     {"create-watched", create_watched},
+    {"create-watched-fresh", create_watched_fresh},
     {"create-small-compiled", create_small_compiled},
     {"create-large-compiled", create_large_compiled},
     {"wait-many", wait_many},

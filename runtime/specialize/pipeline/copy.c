@@ -274,7 +274,6 @@ static void copy_finish(struct bf_pipeline_copy *made, struct bf_pipeline_copy *
     if (*reason == BF_REASON_NONE && made->arena.failed)
         *reason = BF_REASON_MEMORY;
     if (*reason == BF_REASON_NONE) {
-        made->specialised = made->stage_count ? made->stage_count - 1 : 0;
         *copy = made;
     } else {
         bf_pipeline_copy_release(made);

@@ -12,7 +12,8 @@
  *        part no more than belongs to it; those that it is linked from are referred to.
  *  CO-5  What is linked to a complete pipeline is composed of its parts, and can be built whole:
  *        only if each part is there once, and they agree about layouts, push constants, render pass
- *        and views. Else it has no copy (BF_REASON_LIBRARY, or the reason of one of its libraries).
+ *        and views. Else it has no copy, or none that remains (BF_REASON_LIBRARY, or the reason of
+ *        one of its libraries). That is a part of the analysis (P-6).
  */
 #ifndef BELFRY_SPECIALIZE_COPY_H
 #define BELFRY_SPECIALIZE_COPY_H
@@ -47,8 +48,8 @@ struct bf_pipelines;
 #define BF_PARTS_PASS    (BF_PARTS_SHADERS | BF_PART_OUTPUT)
 #define BF_PARTS_ALL     (BF_PART_VERTICES | BF_PARTS_PASS)
 
-/* Immutable but for 'refs', 'lock', 'owner', and what is analysed of its stages
- * (bf_pipeline_copy_analyse). */
+/* Immutable but for 'refs', 'lock', 'owner', and what the analysis adds (bf_pipeline_copy_analyse):
+ * what is known of its stages and, where it is linked, all that lies in its libraries. */
 struct bf_pipeline_copy {
     struct bf_pipelines *pipelines;
     _Atomic uint32_t refs;
@@ -157,7 +158,7 @@ const struct bf_pipeline_copy *bf_copy_part(const struct bf_pipeline_copy *copy,
 /* Drops those dynamic states that are ignored in the parts that it was given itself. */
 enum bf_reason bf_copy_part_states(const struct bf_pipeline_copy *copy,
                                    VkPipelineDynamicStateCreateInfo *states);
-/* When its own parts are copied: makes a complete pipeline of all (CO-5). */
+/* Makes a complete pipeline of what is linked from libraries (CO-5), and nothing of others. Once. */
 enum bf_reason bf_copy_compose(struct bf_pipeline_copy *copy);
 
 /* Finds the layout and holds it. */

@@ -480,7 +480,5 @@ enum bf_reason bf_copy_graphics_state(struct bf_pipeline_copy *copy,
         reason = copy_state_structs(copy, info);
     if (reason == BF_REASON_NONE)
         reason = copy_stages(copy, info);
-    if (reason == BF_REASON_NONE && !bf_copy_is_whole(copy) && !bf_copy_is_library(info))
-        reason = bf_copy_compose(copy);
     return reason;
 }

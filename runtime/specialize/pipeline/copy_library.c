@@ -316,6 +316,8 @@ static uint64_t compose_flags(const struct bf_pipeline_copy *copy)
 
 enum bf_reason bf_copy_compose(struct bf_pipeline_copy *copy)
 {
+    if (copy->point != VK_PIPELINE_BIND_POINT_GRAPHICS || bf_copy_is_whole(copy))
+        return BF_REASON_NONE;
     const struct bf_pipeline_copy *const vertices = bf_copy_part(copy, BF_PART_VERTICES),
                                          *const raster = bf_copy_part(copy, BF_PART_RASTER),
                                          *const fragment = bf_copy_part(copy, BF_PART_FRAGMENT),
@@ -345,5 +347,5 @@ enum bf_reason bf_copy_compose(struct bf_pipeline_copy *copy)
     to->pDynamicState = states;
     to->renderPass = output->graphics.renderPass;
     to->subpass = output->graphics.subpass;
-    return BF_REASON_NONE;
+    return copy->arena.failed ? BF_REASON_MEMORY : BF_REASON_NONE;
 }

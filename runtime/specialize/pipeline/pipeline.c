@@ -128,10 +128,13 @@ static void pipeline_copy_hash(uint8_t out[32], const struct bf_pipeline_copy *c
     bf_sha256_finish(&sha, out);
 }
 
-void bf_pipeline_copy_analyse(const struct bf_pipeline_copy *copy,
-                              struct bf_pipeline_analysis *analysis)
+void bf_pipeline_copy_analyse(struct bf_pipeline_copy *copy, struct bf_pipeline_analysis *analysis)
 {
-    *analysis = (struct bf_pipeline_analysis){.reason = BF_REASON_MEMORY};
+    *analysis = (struct bf_pipeline_analysis){.reason = bf_copy_compose(copy)};
+    if (analysis->reason != BF_REASON_NONE)
+        return;
+    copy->specialised = copy->stage_count - 1;
+    analysis->reason = BF_REASON_MEMORY;
     for (uint32_t i = 0; i < copy->stage_count; i++) {
         if (bf_code_stage_analyse(&copy->pipelines->codes, copy->stages[i]) != VK_SUCCESS)
             return;

@@ -196,15 +196,14 @@ void bf_pipeline_copy_retain(struct bf_pipeline_copy *copy);
 /* NULL is allowed. */
 void bf_pipeline_copy_release(struct bf_pipeline_copy *copy);
 
-/* What analysing the shaders shows. */
+/* What analysing the shaders, and composing what is linked, shows. */
 struct bf_pipeline_analysis {
     enum bf_reason reason; /* BF_REASON_NONE: the pipeline may be specialised */
     struct bf_watch watch;
     uint8_t hash[32];
 };
-/* Takes long, and no lock. */
-void bf_pipeline_copy_analyse(const struct bf_pipeline_copy *copy,
-                              struct bf_pipeline_analysis *analysis);
+/* Once, before anything is built. Takes long, and no lock. */
+void bf_pipeline_copy_analyse(struct bf_pipeline_copy *copy, struct bf_pipeline_analysis *analysis);
 /* Gives the result to the record (P-6), once. False: the record has ended. */
 bool bf_pipeline_copy_settle(const struct bf_pipeline_copy *copy,
                              const struct bf_pipeline_analysis *analysis);

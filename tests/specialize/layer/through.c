@@ -496,6 +496,29 @@ TEST_WITH(shaders_are_analysed_once_background_work_is_allowed, cache_setup, cac
     assert_int_equal(count_in(report, " unjudged "), 1);
 }
 
+static void event_signal(void *event)
+{
+    assert_success(bfSetEvent(event));
+}
+
+/* Few pipelines wake nobody when they are made, but are analysed once the program records. */
+TEST_WITH(shaders_are_analysed_when_a_command_buffer_is_begun, cache_setup, cache_teardown)
+{
+    setenv("VK_BELFRY_MULTI_ENGINE_BACKGROUND_TASKS", "1", 1); /* one after the other */
+    struct program *p = program_open();
+    unsetenv("VK_BELFRY_MULTI_ENGINE_BACKGROUND_TASKS");
+    frame(p, 1, &hot);
+    vkDestroyPipeline(p->f.device, p->pipeline, NULL);
+    p->pipeline = PIPELINE(p, general_comp);
+    for (int i = 0; i < 2; i++) {
+        BfEvent event = make_event(&p->f);
+        frame(p, 1, &hot);
+        assert_success(bfQueueProcessingWork(p->f.bf, event_signal, NULL, event));
+        await_event(event);
+    }
+    assert_int_equal(count_in(program_close(p), "2 pipelines, 2 of them watched"), 1);
+}
+
 /* A build may be under way when its pipeline goes; another one comes to its place. */
 TEST_WITH(a_pipeline_may_go_while_it_is_built, cache_setup, cache_teardown)
 {
