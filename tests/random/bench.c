@@ -421,7 +421,7 @@ VkResult bench_idle(struct bench *bench)
     return result;
 }
 
-VkResult bench_recount(struct bench *bench)
+VkResult bench_recount(struct bench *bench, uint64_t late)
 {
     BfDeviceCounters now = {BF_TYPE(DEVICE_COUNTERS)};
     VkResult result = bench_idle(bench); /* after which nobody is about to count any more */
@@ -429,6 +429,8 @@ VkResult bench_recount(struct bench *bench)
         result = bench->bf.GetDeviceCounters(bench->bf_device, &now);
     if (result == VK_SUCCESS)
         bench->bf_submissions = now.submissions;
+    bench->bf_late[1] = bench->bf_late[0];
+    bench->bf_late[0] = late;
     return result;
 }
 

@@ -56,6 +56,8 @@ struct bench {
     VkDevice device;
     BfDevice bf_device;                /* NULL: there is none */
     uint64_t bf_submissions, bf_rings; /* what its counters may have counted by now */
+    /* At most so many more: what destroyed queues of the last two programs were still to submit. */
+    uint64_t bf_late[2];
     struct VolkDeviceTable vk;
     struct machine machine;
     VkQueue queues[PLAN_MACHINE_QUEUES];
@@ -114,6 +116,6 @@ VkResult bench_submit2(struct bench *bench, VkQueue queue, uint32_t count,
 /* Waits until nothing runs on the device any more; all that was submitted must be able to end. */
 VkResult bench_idle(struct bench *bench);
 /* Belfry's counters as they are now count from here on: readers of logs may have added to them. */
-VkResult bench_recount(struct bench *bench);
+VkResult bench_recount(struct bench *bench, uint64_t late);
 
 #endif

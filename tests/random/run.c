@@ -815,8 +815,8 @@ bool run_plan(struct run *run, struct plan *plan)
         run_must(run, -1, bench_idle(run->bench), "bench_idle");
         bf_words_check(run, -1);
         bf_progress_check(run);
-        logs_end(run);
-        run_must(run, -1, bench_recount(run->bench), "bench_recount");
+        uint64_t late = logs_end(run);
+        run_must(run, -1, bench_recount(run->bench, late), "bench_recount");
     }
     bf_objects_destroy(run);
     objects_destroy(run);

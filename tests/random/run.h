@@ -113,8 +113,9 @@ void logs_before(struct run *run, int op);
 void logs_after(struct run *run, int op);
 /* The queue is about to be destroyed. */
 void logs_leave(struct run *run, int op, int queue);
-/* The program has ended: the logs are complete, and the readers go. */
-void logs_end(struct run *run);
+/* The program has ended: the logs are complete, and the readers go. At most so many submissions of
+ * Belfry's own are still to come. */
+uint64_t logs_end(struct run *run);
 
 /* check.c: what may be said of effects and results. */
 

@@ -501,15 +501,19 @@ static void reader_end(struct run *run, int q, struct log_reader *reader)
              reader->side ? "signals" : "waits");
 }
 
-void logs_end(struct run *run)
+uint64_t logs_end(struct run *run)
 {
+    uint64_t late = 0;
     for (int q = 0; q < run->plan->queue_count && run->plan->logged; q++) {
         for (int r = 0; r < LOG_READERS; r++)
             if (run->logs[q].readers[r].handle)
                 reader_end(run, q, &run->logs[q].readers[r]);
         /* A submission that a reader has asked for may be held by a window, and be counted
-         * later. */
+         * later; for a queue that is destroyed nobody can wait. */
+        if (run->logs[q].left)
+            late += (uint64_t)(run->logs[q].count[0] + run->logs[q].count[1]);
         if (run->bf_queues[q])
             run_must(run, -1, run->bench->bf.QueueWaitIdle(run->bf_queues[q]), "bfQueueWaitIdle");
     }
+    return late;
 }
