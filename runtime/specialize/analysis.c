@@ -8,8 +8,8 @@
 #include "base/clock.h"
 #include "specialize/variant_state.h"
 
-/* Waking the pool may cost more than all else that the creation of a pipeline does here: it is woken
- * for so many, or when a command buffer is begun. */
+/* Waking the pool may cost more than all else that the creation of a pipeline does here: it is
+ * woken for so many, or when a command buffer is begun. */
 #define GATHERED 16
 
 struct bf_analysis {

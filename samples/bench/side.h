@@ -42,8 +42,8 @@ bool side_open_linking(struct side *side, enum bench_side which, const char *gpu
 /* Waits for the device; accepts a zeroed side. */
 void side_close(struct side *side);
 
-/* What is measured gets its memory from what the process has had already: on some machines the first
- * use of a page takes longer than all else. */
+/* What is measured gets its memory from what the process has had already: on some machines the
+ * first use of a page takes longer than all else. */
 void side_warm_heap(void);
 
 /* A timeline semaphore with the value 0. VK_NULL_HANDLE: the reason is in `found`. */

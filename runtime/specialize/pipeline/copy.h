@@ -158,7 +158,7 @@ const struct bf_pipeline_copy *bf_copy_part(const struct bf_pipeline_copy *copy,
 /* Drops those dynamic states that are ignored in the parts that it was given itself. */
 enum bf_reason bf_copy_part_states(const struct bf_pipeline_copy *copy,
                                    VkPipelineDynamicStateCreateInfo *states);
-/* Makes a complete pipeline of what is linked from libraries (CO-5), and nothing of others. Once. */
+/* Once: makes a complete pipeline of what is linked from libraries (CO-5), nothing of others. */
 enum bf_reason bf_copy_compose(struct bf_pipeline_copy *copy);
 
 /* Finds the layout and holds it. */
