@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which loads may read a variable that nothing has written. A variable counts as written once the
+/* Which loads may read a variable that nothing has written, and which outputs nothing may. A variable counts as written once the
  * whole of it is stored to; along all ways, and through calls. */
 #include "specialize/dry_run/origin.h"
 
@@ -154,6 +154,7 @@ bool bf_unassigned_find(struct bf_origins *o, struct bf_arena *arena)
     sets.words = sets.count / 64 + 1;
     if ((uint64_t)sets.words * (o->flow->count + 2u * m->function_count + 2) > MOST) {
         memset(o->unassigned, 1, m->instruction_count);
+        memset(o->unfinished, 1, m->bound);
         return true;
     }
     size_t size = sets.words * sizeof(uint64_t);
@@ -182,5 +183,11 @@ bool bf_unassigned_find(struct bf_origins *o, struct bf_arena *arena)
     } while (sets.changed);
     sets.record = true;
     round_run(&sets);
+    for (uint32_t i = 0; i < m->instruction_count; i++) {
+        const uint32_t id = m->instructions[i].result;
+        if (m->instructions[i].opcode == SpvOpVariable &&
+            bf_pointer_storage(m, id) == SpvStorageClassOutput)
+            o->unfinished[id] = !is_in(sets.exit + (size_t)entry * sets.words, sets.number[id]);
+    }
     return true;
 }

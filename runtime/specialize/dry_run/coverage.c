@@ -135,6 +135,72 @@ static enum bf_number compared_by(uint32_t function)
     }
 }
 
+/* Whether two vectors are the same, or else differ, both without NaN. */
+static uint32_t vectors_put(const struct choice *choice, bool same, uint32_t a, uint32_t b)
+{
+    struct bf_rewrite *rewrite = &choice->parts->rewrite;
+    const SpvOp how = same ? SpvOpFOrdEqual : SpvOpFOrdNotEqual;
+    const uint32_t boolean = bf_rewrite_bool(rewrite), count = choice->shape.components;
+    if (count == 1)
+        return compare_put(choice, how, a, b);
+    const uint32_t each = BF_PUT_NEW(rewrite, choice->before, how,
+                                     BF_TYPE(rewrite, SpvOpTypeVector, boolean, count), a, b);
+    return BF_PUT_NEW(rewrite, choice->before, same ? SpvOpAll : SpvOpAny, boolean, each);
+}
+
+/* Whether the normal has been left as it is, or turned round. */
+static void forward_put(struct choice *choice)
+{
+    const struct bf_instruction *in = &choice->parts->m->instructions[choice->i];
+    const uint32_t normal = bf_word(choice->parts->m, in, 5);
+    side_put(choice, vectors_put(choice, true, in->result, normal));
+    side_put(choice, vectors_put(choice, false, in->result, normal));
+}
+
+/* 1 - eta * eta * (1 - dot(n, i) * dot(n, i)): where that is negative nothing is refracted. */
+static uint32_t refracted_put(const struct choice *choice)
+{
+    struct bf_rewrite *rewrite = &choice->parts->rewrite;
+    const struct bf_module *m = choice->parts->m;
+    const struct bf_instruction *in = &m->instructions[choice->i];
+    const uint32_t at = choice->before, scalar = choice->shape.scalar;
+    const uint32_t i = bf_word(m, in, 5), n = bf_word(m, in, 6);
+    const SpvOp times = choice->shape.components == 1 ? SpvOpFMul : SpvOpDot;
+    uint32_t eta = bf_word(m, in, 7);
+    if (bf_value_type(m, eta)->result != scalar)
+        eta = BF_PUT_NEW(rewrite, at, SpvOpFConvert, scalar, eta);
+    const uint32_t one =
+        BF_PUT_NEW(rewrite, at, SpvOpConvertUToF, scalar, bf_rewrite_constant(rewrite, 1));
+    const uint32_t dot = BF_PUT_NEW(rewrite, at, times, scalar, n, i);
+    const uint32_t square = BF_PUT_NEW(rewrite, at, SpvOpFMul, scalar, dot, dot);
+    const uint32_t rest = BF_PUT_NEW(rewrite, at, SpvOpFSub, scalar, one, square);
+    const uint32_t factor = BF_PUT_NEW(rewrite, at, SpvOpFMul, scalar, eta, eta);
+    const uint32_t product = BF_PUT_NEW(rewrite, at, SpvOpFMul, scalar, factor, rest);
+    return BF_PUT_NEW(rewrite, at, SpvOpFSub, scalar, one, product);
+}
+
+/* Whether it is nothing, since nothing is refracted, or something. */
+static void refraction_put(struct choice *choice)
+{
+    struct bf_rewrite *rewrite = &choice->parts->rewrite;
+    const struct bf_instruction *in = &choice->parts->m->instructions[choice->i];
+    const uint32_t nothing = bf_rewrite_null(rewrite, in->type);
+    const uint32_t zero = bf_rewrite_null(rewrite, choice->shape.scalar);
+    const uint32_t is = vectors_put(choice, true, in->result, nothing);
+    const uint32_t negative = less_put(choice, refracted_put(choice), zero, false);
+    side_put(choice, BF_PUT_NEW(rewrite, choice->before, SpvOpLogicalAnd, bf_rewrite_bool(rewrite),
+                                is, negative));
+    side_put(choice, vectors_put(choice, false, in->result, nothing));
+}
+
+/* Whether the sides of a choice can be seen by its result alone. */
+static bool shows_later(const struct bf_module *m, const struct bf_instruction *in)
+{
+    const uint32_t function = in->opcode == SpvOpExtInst ? bf_word(m, in, 4) : GLSLstd450Bad;
+    return in->opcode == SpvOpFMod || in->opcode == SpvOpFRem ||
+           function == GLSLstd450FaceForward || function == GLSLstd450Refract;
+}
+
 static void function_put(struct choice *choice, uint32_t function)
 {
     choice->compared = compared_by(function);
@@ -169,6 +235,14 @@ static void function_put(struct choice *choice, uint32_t function)
         order_put(choice, operand_put(choice, 5),
                   bf_rewrite_null(&choice->parts->rewrite, choice->shape.scalar));
         break;
+    case GLSLstd450FaceForward:
+        if (choice->component == 0)
+            forward_put(choice);
+        break;
+    case GLSLstd450Refract:
+        if (choice->component == 0)
+            refraction_put(choice);
+        break;
     default:
         break;
     }
@@ -189,10 +263,16 @@ static void choices_rewrite(struct bf_parts *parts, const struct bf_block *block
         const struct bf_instruction *in = &m->instructions[i];
         bool function = in->opcode == SpvOpExtInst && m->glsl && bf_word(m, in, 3) == m->glsl;
         bool rest = in->opcode == SpvOpFMod || in->opcode == SpvOpFRem;
-        struct choice choice = {.parts = parts, .i = i, .before = i + rest};
-        if ((!function && !rest && in->opcode != SpvOpSelect) ||
-            !bf_shape(m, in->type, &choice.shape) || choice.shape.number == BF_NUMBER_NONE)
+        struct choice choice = {.parts = parts, .i = i, .before = i};
+        if (!function && !rest && in->opcode != SpvOpSelect)
             continue;
+        if (!bf_shape(m, in->type, &choice.shape)) {
+            const struct bf_id *type = &m->ids[in->type];
+            if (in->opcode != SpvOpSelect || !(type->has_floats || type->has_integers))
+                continue;
+            choice.shape.components = 1; /* an array, a struct, a matrix: all of it at once */
+        }
+        choice.before += shows_later(m, in);
         for (; choice.component < choice.shape.components; choice.component++) {
             choice.side = 0;
             if (function)

@@ -188,8 +188,10 @@ static VkResult rewrite_module(struct bf_parts *parts, const struct bf_shader_in
         run->reason = BF_DRY_RUN_FLOW;
         return parts->flow.out_of_memory ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_SUCCESS;
     }
-    if (!bf_origins_find(&parts->origins, &parts->flow, parts->arena, info->stage, NULL))
+    if (!bf_origins_find(&parts->origins, &parts->flow, parts->arena, info->stage,
+                         parts->options->stages, NULL))
         return VK_ERROR_OUT_OF_HOST_MEMORY;
+    run->handed = bf_origins_handed(&parts->origins);
     survey(parts, &run->work);
     if (parts->reason == BF_DRY_RUN_FINE) {
         bf_rewrite_init(&parts->rewrite, m, parts->arena);

@@ -47,9 +47,11 @@
  *        lead, and loops that only such conditions end have fuel of their own, which runs out
  *        everywhere at once.
  *  FU-6  'bare' is BF_DRY_RUN_FINE only if all that ends a loop or is an index, and all that
- *        decides whether it is come to, derives from integers, inputs and memory that nobody
- *        writes, and from variables that have been written: not from arithmetic with floats,
- *        derivatives, implicit levels of detail, results of subgroups, memory that others write.
+ *        decides whether it is come to, or whether OpUnreachable is, derives from integers, inputs
+ *        and memory that nobody writes, and from variables that have been written: not from
+ *        arithmetic with floats, derivatives, implicit levels of detail, results of subgroups,
+ *        memory that others write. With 'stages' an input is what the stage before has made of it,
+ *        and memory that the other stages write counts as such.
  *  FU-7  A module that was valid gives a valid one, or a reason; any words whatever are survived.
  *  FU-8  With 'points', each invocation also tells which of them it has come to: each block that a
  *        path leads to, each edge of a branch that leads where others lead too, and each side of
@@ -122,6 +124,17 @@ enum bf_dry_run_reason {
         BF_DRY_RUN_REASON_COUNT,
 };
 
+/* What a stage has to do with the others of its pipeline. */
+struct bf_dry_run_stages {
+    bool behind;    /* its inputs come from another one */
+    bool unhanded;  /* which doesn't write all of them */
+    uint8_t handed; /* the other one's bf_dry_run.handed */
+    uint32_t written_count;
+    const struct bf_dry_run_binding {
+        uint32_t set, binding;
+    } * written; /* by any other one */
+};
+
 /* How many descriptors a binding has whose length the module leaves open. */
 struct bf_dry_run_array {
     uint32_t set, binding, count;
@@ -136,6 +149,7 @@ struct bf_dry_run_options {
     uint32_t array_count;
     bool points; /* they are told of [FU-8]: a module with too many is refused for its size */
     uint32_t first_point; /* the number of the first: stages with one result have different ones */
+    const struct bf_dry_run_stages *stages; /* NULL: it is alone */
     /* The driver reads descriptors on ways that aren't taken, too (gpu/driver_bug.h). */
     bool untaken_descriptors;
 };
@@ -152,6 +166,7 @@ struct bf_dry_run {
     uint32_t *words;
     size_t word_count;
     uint32_t loop_count, index_count; /* that are watched */
+    uint8_t handed;                   /* where the integers come from that it hands on (origin.h) */
     struct bf_dry_run_point *points;
     uint32_t point_count;
     /* Instructions of one invocation at most, as far as the module's own go: its length with all

@@ -136,7 +136,10 @@ void bf_fuel_rewrite(struct bf_parts *parts)
         const struct bf_block *block = &flow->blocks[flow->ordered[n]];
         if (block->latch != BF_NO_BLOCK)
             loop_rewrite(parts, flow->ordered[n]);
-        if (parts->m->instructions[block->last].opcode == SpvOpUnreachable)
+        if (parts->m->instructions[block->last].opcode == SpvOpUnreachable) {
+            /* As it is, a compiler may do whatever it likes with who would come here. */
+            parts->steers |= parts->origins.block[flow->ordered[n]];
             unreachable_rewrite(parts, block);
+        }
     }
 }

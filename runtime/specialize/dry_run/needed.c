@@ -18,6 +18,7 @@ struct needed {
     bool *integers; /* [bound] the same of integers */
     bool *returned; /* [function_count] */
     bool *block;    /* [blocks] */
+    bool *function; /* [function_count] there are such in it, or in what it calls */
     uint16_t *left; /* [bound] the opcode, of what the folded module leaves; NULL: all is left */
     bool *branches; /* [bound] labels: that block still goes one of several ways; with 'left' */
     uint32_t *seen, *stack, stamp; /* [blocks] of searches */
@@ -26,44 +27,22 @@ struct needed {
 
 /* --------------------------------------------------------------------------------- Backwards -- */
 
-/* Whether there is any scalar of it in the type. */
-static bool type_has(const struct bf_module *m, SpvOp scalar, uint32_t type, uint32_t depth)
-{
-    const struct bf_instruction *in = bf_definition(m, type);
-    if (!in || depth > BF_MODULE_DEPTH)
-        return false;
-    switch (in->opcode) {
-    case SpvOpTypeVector:
-    case SpvOpTypeMatrix:
-    case SpvOpTypeArray:
-    case SpvOpTypeRuntimeArray:
-        return type_has(m, scalar, bf_word(m, in, 2), depth + 1);
-    case SpvOpTypeStruct:
-        for (uint32_t w = 2; w < in->count; w++)
-            if (type_has(m, scalar, bf_word(m, in, w), depth + 1))
-                return true;
-        return false;
-    default:
-        return in->opcode == scalar;
-    }
-}
-
 static bool is_floating(const struct bf_module *m, uint32_t id)
 {
     const struct bf_instruction *in = bf_definition(m, id);
-    return in && type_has(m, SpvOpTypeFloat, in->type, 0);
+    return in && m->ids[in->type].has_floats;
 }
 
 static bool is_integer(const struct bf_module *m, uint32_t id)
 {
     const struct bf_instruction *in = bf_definition(m, id);
-    return in && type_has(m, SpvOpTypeInt, in->type, 0);
+    return in && m->ids[in->type].has_integers;
 }
 
 static bool is_constant(const struct bf_module *m, uint32_t id)
 {
     const struct bf_instruction *in = bf_definition(m, id);
-    return in && in->opcode >= SpvOpConstantTrue && in->opcode <= SpvOpSpecConstantOp;
+    return in && bf_opcode_is_constant(in->opcode);
 }
 
 static void mark(struct needed *n, bool *what)
@@ -259,6 +238,28 @@ static void blocks_mark(struct needed *n)
     }
 }
 
+/* Who calls what needs to be come to needs to be come to. */
+static void callers_mark(struct needed *n)
+{
+    const struct bf_flow *flow = &n->flow;
+    do {
+        n->changed = false;
+        for (uint32_t k = 0; k < flow->ordered_first[n->m->function_count]; k++) {
+            const struct bf_block *block = &flow->blocks[flow->ordered[k]];
+            bool *needs = &n->block[flow->ordered[k]];
+            for (uint32_t i = block->first + 1; i < block->last && !*needs; i++) {
+                const struct bf_instruction *in = &n->m->instructions[i];
+                const uint32_t f = in->opcode == SpvOpFunctionCall
+                                       ? bf_function_find(n->m, bf_word(n->m, in, 3))
+                                       : UINT32_MAX;
+                *needs = f != UINT32_MAX && n->function[f];
+            }
+            if (*needs)
+                mark(n, &n->function[block->function]);
+        }
+    } while (n->changed);
+}
+
 /* ------------------------------------------------------------------------------------ Points -- */
 
 /* Whether a phi that is needed has something from block b. */
@@ -320,7 +321,7 @@ static bool point_needed(struct needed *n, uint32_t i)
             return false;
         return branch_needed(n, b - 1);
     default:
-        return n->value[in->result];
+        return touched(n, in->result);
     }
 }
 
@@ -513,13 +514,15 @@ static VkResult needed_find(struct needed *n, const struct bf_needed_info *info,
     n->integers = bf_arena_zeroed(arena, m->bound);
     n->returned = bf_arena_zeroed(arena, m->function_count + 1);
     n->block = bf_arena_zeroed(arena, n->flow.count + 1);
+    n->function = bf_arena_zeroed(arena, m->function_count + 1);
     n->seen = bf_arena_zeroed(arena, (n->flow.count + 1) * sizeof(*n->seen));
     n->stack = bf_arena_zeroed(arena, (n->flow.count + 1) * sizeof(*n->stack));
     if (arena->failed ||
-        !bf_origins_find(&n->origins, &n->flow, arena, info->general->stage, folds))
+        !bf_origins_find(&n->origins, &n->flow, arena, info->general->stage, NULL, folds))
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     backwards(n);
     blocks_mark(n);
+    callers_mark(n);
     for (uint32_t i = 0; i < info->point_count; i++)
         needed[i] = point_needed(n, instruction_at(m, info->points[i].at));
     *sources = sources_find(n);

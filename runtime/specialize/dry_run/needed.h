@@ -12,7 +12,8 @@
  *
  *  FN-1  Needed are: each block in which such a value, or one that was made of such, is computed or
  *        stored, or from which one comes into a phi, or over which a comparison or computation of
- *        floats decides that depends on what was folded; the edges of a branch that decides over
+ *        floats decides that depends on what was folded, or which calls a function with such a
+ *        block; the edges of a branch that decides over
  *        such a block, where no block tells of them; and each side, of each component, of a choice
  *        that has such a value for a result.
  *  FN-4  Told is also of what else such values are made, that a check has but few of, or that a

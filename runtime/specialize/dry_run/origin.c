@@ -90,8 +90,13 @@ static void bases_find(struct bf_origins *o)
             o->base[in->result] = in->result;
             break;
         case SpvOpFunctionParameter:
+        case SpvOpFunction: /* for what it returns */
             if (pointer || is_opaque(m, in->type))
                 o->base[in->result] = in->result;
+            break;
+        case SpvOpFunctionCall:
+            if (is_opaque(m, in->type))
+                o->base[in->result] = bf_word(m, in, 3);
             break;
         case SpvOpAccessChain:
         case SpvOpInBoundsAccessChain:
@@ -110,13 +115,32 @@ static void bases_find(struct bf_origins *o)
         }
     }
     bindings_unite(o);
-    /* A parameter may be whatever is passed for it. */
+    /* A parameter may be whatever is passed for it, an image whatever is returned. */
+    uint32_t function = 0;
     for (uint32_t i = 0; i < m->instruction_count; i++) {
         const struct bf_instruction *in = &m->instructions[i];
         uint32_t f =
             in->opcode == SpvOpFunctionCall ? bf_function_find(m, bf_word(m, in, 3)) : UINT32_MAX;
         for (uint32_t w = 4; f != UINT32_MAX && w < in->count; w++)
             bases_unite(o, bf_word(m, in, w), bf_function_parameter(m, f, w - 4));
+        if (in->opcode == SpvOpFunction)
+            function = in->result;
+        else if (in->opcode == SpvOpReturnValue)
+            bases_unite(o, bf_word(m, in, 1), function);
+    }
+}
+
+/* What other stages of the pipeline write. */
+static void writes_find_elsewhere(struct bf_origins *o, const struct bf_dry_run_stages *stages)
+{
+    const struct bf_module *m = o->flow->m;
+    for (uint32_t i = 0; i < m->instruction_count && m->instructions[i].opcode != SpvOpFunction;
+         i++) {
+        const struct bf_instruction *in = &m->instructions[i];
+        const struct bf_id *id = &m->ids[in->result];
+        for (uint32_t k = 0; stages && is_bound(m, in) && k < stages->written_count; k++)
+            if (stages->written[k].set == id->set && stages->written[k].binding == id->binding)
+                o->written[bf_origin_memory(o, in->result)] = true;
     }
 }
 
@@ -176,14 +200,47 @@ static uint8_t builtin_origin(uint32_t builtin)
     }
 }
 
+/* The type of what a variable holds. */
+static const struct bf_id *pointee(const struct bf_module *m, const struct bf_instruction *variable)
+{
+    return &m->ids[bf_word(m, bf_definition(m, variable->type), 3)];
+}
+
+/* An input that is, or is made of, what the stage before has computed: floats are interpolated, and
+ * which fragments there are, and which of whose sides, comes of positions. */
+static uint8_t handed_origin(const struct bf_origins *o, const struct bf_instruction *variable,
+                             const struct bf_dry_run_stages *stages)
+{
+    const struct bf_module *m = o->flow->m;
+    const struct bf_id *id = &m->ids[variable->result];
+    const uint8_t handed = stages->handed | BF_ORIGIN_VARYING;
+    if (!id->has_builtin)
+        return handed | (stages->unhanded ? BF_ORIGIN_UNASSIGNED : 0) |
+               (pointee(m, variable)->has_floats ? BF_ORIGIN_FLOAT : 0);
+    switch (id->builtin) {
+    case SpvBuiltInPrimitiveId:
+    case SpvBuiltInSampleId:
+        return BF_ORIGIN_VARYING;
+    case SpvBuiltInLayer:
+    case SpvBuiltInViewportIndex:
+        return handed;
+    default: {
+        const uint8_t bits = builtin_origin(id->builtin);
+        return bits == BF_ORIGIN_VARYING ? bits | BF_ORIGIN_FLOAT : bits;
+    }
+    }
+}
+
 static uint8_t variable_origin(const struct bf_origins *o, const struct bf_instruction *variable,
-                               VkShaderStageFlagBits stage)
+                               VkShaderStageFlagBits stage, const struct bf_dry_run_stages *stages)
 {
     const struct bf_module *m = o->flow->m;
     const struct bf_id *id = &m->ids[variable->result];
     bool written = o->written[bf_origin_memory(o, variable->result)];
     switch (bf_word(m, variable, 3)) {
     case SpvStorageClassInput:
+        if (stages && stages->behind)
+            return handed_origin(o, variable, stages);
         return id->has_builtin ? builtin_origin(id->builtin) : BF_ORIGIN_VARYING;
     case SpvStorageClassOutput:
         return stage == VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT ? FROM_ELSEWHERE : 0;
@@ -201,6 +258,38 @@ static uint8_t variable_origin(const struct bf_origins *o, const struct bf_instr
 }
 
 /* ------------------------------------------------------------------------------------ Values -- */
+
+/* Of a module's constant, whose operands have been looked at. */
+static uint8_t constant_origin(const struct bf_origins *o, const struct bf_instruction *in)
+{
+    const struct bf_module *m = o->flow->m;
+    uint8_t bits = 0;
+    uint64_t value;
+    for (uint32_t w = bf_operands(in); w < in->count; w++)
+        bits |= bf_word_is_id(m, in, w) ? o->value[bf_word(m, in, w)] : 0;
+    if (in->opcode == SpvOpUndef)
+        return BF_ORIGIN_UNASSIGNED;
+    if (in->opcode != SpvOpSpecConstantOp)
+        return bits;
+    switch (bf_word(m, in, 3)) {
+    case SpvOpVectorShuffle:
+        for (uint32_t w = 6; w < in->count; w++)
+            bits |= bf_word(m, in, w) == UINT32_MAX ? BF_ORIGIN_UNASSIGNED : 0;
+        return bits;
+    case SpvOpUDiv:
+    case SpvOpSDiv:
+    case SpvOpUMod:
+    case SpvOpSRem:
+    case SpvOpSMod:
+    case SpvOpShiftRightLogical:
+    case SpvOpShiftRightArithmetic:
+    case SpvOpShiftLeftLogical:
+        /* Operands may leave it open (dry_run.h, FU-9). */
+        return bits | (bf_constant(m, in->result, &value) ? 0 : BF_ORIGIN_UNASSIGNED);
+    default:
+        return bits;
+    }
+}
 
 static void origin_add(struct bf_origins *o, uint8_t *to, uint8_t bits)
 {
@@ -301,18 +390,19 @@ static uint8_t library_origin(struct bf_origins *o, const struct bf_instruction 
     return bits;
 }
 
-static void origin_step_call(struct bf_origins *o, const struct bf_instruction *in, uint32_t b)
+/* What is returned. */
+static uint8_t origin_step_call(struct bf_origins *o, const struct bf_instruction *in, uint32_t b)
 {
     const struct bf_module *m = o->flow->m;
     uint32_t f = bf_function_find(m, bf_word(m, in, 3));
     if (f == UINT32_MAX)
-        return;
+        return BF_ORIGIN_ANY;
     for (uint32_t w = 4; w < in->count; w++)
         origin_add(o, &o->value[bf_function_parameter(m, f, w - 4)], o->value[bf_word(m, in, w)]);
     origin_add(o, &o->function[f], o->block[b]);
-    origin_add(o, &o->value[in->result], o->returned[f]);
     /* Who comes back from it hasn't been ended in it. */
     origin_add(o, &o->after[b], o->ending[f]);
+    return o->returned[f];
 }
 
 static bool has_floats(const struct bf_module *m, const struct bf_instruction *in)
@@ -358,8 +448,8 @@ static void step(struct bf_origins *o, uint32_t i, uint32_t b)
         }
         break;
     case SpvOpFunctionCall:
-        origin_step_call(o, in, b);
-        return;
+        bits = origin_step_call(o, in, b);
+        break;
     case SpvOpReturnValue:
         origin_add(o, &o->returned[f], bits | o->block[b]);
         return;
@@ -438,7 +528,8 @@ static void branch_step(struct bf_origins *o, uint32_t b)
 }
 
 bool bf_origins_find(struct bf_origins *o, const struct bf_flow *flow, struct bf_arena *arena,
-                     VkShaderStageFlagBits stage, const bool *folded)
+                     VkShaderStageFlagBits stage, const struct bf_dry_run_stages *stages,
+                     const bool *folded)
 {
     const struct bf_module *m = flow->m;
     *o = (struct bf_origins){
@@ -447,6 +538,7 @@ bool bf_origins_find(struct bf_origins *o, const struct bf_flow *flow, struct bf
         .value = bf_arena_zeroed(arena, m->bound),
         .memory = bf_arena_zeroed(arena, m->bound),
         .written = bf_arena_zeroed(arena, m->bound * sizeof(bool)),
+        .unfinished = bf_arena_zeroed(arena, m->bound * sizeof(bool)),
         .base = bf_arena_zeroed(arena, m->bound * sizeof(uint32_t)),
         .same = bf_arena_zeroed(arena, m->bound * sizeof(uint32_t)),
         .block = bf_arena_zeroed(arena, flow->count + 1),
@@ -461,16 +553,21 @@ bool bf_origins_find(struct bf_origins *o, const struct bf_flow *flow, struct bf
     o->memory[0] = BF_ORIGIN_ANY;
     bases_find(o);
     writes_find(o);
+    writes_find_elsewhere(o, stages);
     if (!bf_unassigned_find(o, arena))
         return false;
-    for (uint32_t i = 0; i < m->instruction_count; i++)
-        if (m->instructions[i].opcode == SpvOpVariable)
-            o->memory[bf_origin_memory(o, m->instructions[i].result)] |=
-                variable_origin(o, &m->instructions[i], stage);
     for (uint32_t i = 0; i < m->instruction_count && m->instructions[i].opcode != SpvOpFunction;
-         i++)
-        if (m->instructions[i].opcode == SpvOpUndef)
-            o->value[m->instructions[i].result] = BF_ORIGIN_UNASSIGNED;
+         i++) {
+        const struct bf_instruction *in = &m->instructions[i];
+        if (in->result && (in->opcode == SpvOpUndef || bf_opcode_is_constant(in->opcode)))
+            o->value[in->result] = constant_origin(o, in);
+    }
+    for (uint32_t i = 0; i < m->instruction_count; i++) {
+        const struct bf_instruction *in = &m->instructions[i];
+        if (in->opcode == SpvOpVariable)
+            o->memory[bf_origin_memory(o, in->result)] |=
+                variable_origin(o, in, stage, stages) | o->value[bf_word(m, in, 4)];
+    }
     do {
         o->changed = false;
         for (uint32_t n = 0; n < flow->ordered_first[m->function_count]; n++) {
@@ -485,4 +582,19 @@ bool bf_origins_find(struct bf_origins *o, const struct bf_flow *flow, struct bf
                 origin_add(o, &o->ending[f], o->after[flow->ordered[n]]);
     } while (o->changed);
     return true;
+}
+
+uint8_t bf_origins_handed(const struct bf_origins *o)
+{
+    const struct bf_module *m = o->flow->m;
+    uint8_t bits = 0;
+    for (uint32_t i = 0; i < m->instruction_count && m->instructions[i].opcode != SpvOpFunction;
+         i++) {
+        const struct bf_instruction *in = &m->instructions[i];
+        if (in->opcode == SpvOpVariable && bf_word(m, in, 3) == SpvStorageClassOutput &&
+            pointee(m, in)->has_integers)
+            bits |= o->memory[bf_origin_memory(o, in->result)] |
+                    (o->unfinished[in->result] ? BF_ORIGIN_UNASSIGNED : 0);
+    }
+    return bits;
 }

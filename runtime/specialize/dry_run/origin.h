@@ -13,6 +13,7 @@
 #ifndef BELFRY_SPECIALIZE_ORIGIN_H
 #define BELFRY_SPECIALIZE_ORIGIN_H
 
+#include "specialize/dry_run/dry_run.h"
 #include "specialize/dry_run/flow.h"
 
 enum bf_origin {
@@ -38,16 +39,21 @@ struct bf_origins {
     uint8_t *ending;    /* [function_count] of what decides whether it ends the invocation */
     uint8_t *after;     /* [blocks] of what may have ended it before */
     bool *written;      /* [bound] by variable */
+    bool *unfinished;   /* [bound] outputs that may not have been written at the end */
     uint32_t *base; /* [bound] the variable or parameter that a pointer or an image comes from */
     uint32_t *same; /* [bound] variables that may be one have one of them */
     uint8_t *unassigned; /* [instruction_count] loads of what may not have been written */
     bool changed;
 };
 
-/* False: out of memory. The stage is the entry point's. 'folded' may be NULL, and stays as long as
- * the origins. */
+/* False: out of memory. The stage is the entry point's. 'stages' and 'folded' may be NULL; the
+ * latter stays as long as the origins. */
 bool bf_origins_find(struct bf_origins *origins, const struct bf_flow *flow, struct bf_arena *arena,
-                     VkShaderStageFlagBits stage, const bool *folded);
+                     VkShaderStageFlagBits stage, const struct bf_dry_run_stages *stages,
+                     const bool *folded);
+
+/* Of all outputs that have integers in them. */
+uint8_t bf_origins_handed(const struct bf_origins *origins);
 
 /* The variable behind a pointer or an image, for all that may be the same; 0: unknown. */
 uint32_t bf_origin_memory(const struct bf_origins *origins, uint32_t id);
@@ -61,7 +67,7 @@ uint32_t bf_pointer_storage(const struct bf_module *m, uint32_t id);
 /* Is its result what other invocations of the subgroup have? */
 bool bf_opcode_is_subgroup(uint16_t opcode);
 
-/* assigned.c: fills in 'unassigned', out of 'base'. False: out of memory. */
+/* assigned.c: fills in 'unassigned' and 'unfinished', out of 'base'. False: out of memory. */
 bool bf_unassigned_find(struct bf_origins *origins, struct bf_arena *arena);
 
 #endif

@@ -9,6 +9,7 @@
 #include "gpu/driver_bug.h"
 #include "specialize/dry_run/dry_run.h"
 #include "specialize/dry_run/needed.h"
+#include "specialize/dry_run/stages.h"
 
 /* A build in its dry-run form: the request's with other modules, and one set more. */
 struct form {
@@ -186,6 +187,35 @@ static VkResult form_need(struct form *form, const struct bf_wire_check *check)
     return result == VK_ERROR_INVALID_SHADER_NV ? VK_SUCCESS : result;
 }
 
+/* Writes to 'why' if the stage can't be run. */
+static VkResult stage_rewrite(struct form *form, uint32_t i, const struct bf_shader_info *whole,
+                              struct bf_dry_run_options *options, const struct helper_device *dry,
+                              char why[BF_CHECK_WHY])
+{
+    struct bf_dry_run *run = &form->runs[i];
+    struct bf_shader_info info = *whole;
+    options->points = i == form->folded;
+    VkResult result = options->points ? bf_calls_part(&info, &form->calls) : VK_SUCCESS;
+    if (result == VK_ERROR_INVALID_SHADER_NV) {
+        refuse(why, "no dry run", BF_DRY_RUN_SIZE);
+        return VK_SUCCESS;
+    }
+    if (options->points)
+        info = stage_parted(form, info);
+    if (result == VK_SUCCESS)
+        result = bf_dry_run_create(&info, options, run);
+    if (result != VK_SUCCESS)
+        return result;
+    if (run->reason == BF_DRY_RUN_FINE && !stage_tells(dry, info.stage))
+        run->reason = BF_DRY_RUN_STAGE;
+    if (run->reason != BF_DRY_RUN_FINE)
+        refuse(why, "no dry run", run->reason);
+    else if (run->bare != BF_DRY_RUN_FINE)
+        refuse(why, "it may go other ways than its dry run", run->bare);
+    form->code[i] = (struct bf_build_code){run->words, run->word_count * 4};
+    return VK_SUCCESS;
+}
+
 /* Writes to 'why' if one of the stages can't be run. */
 static VkResult form_rewrite(struct form *form, const struct bf_wire_build *build,
                              const struct helper_device *dry, uint32_t api_version,
@@ -198,30 +228,22 @@ static VkResult form_rewrite(struct form *form, const struct bf_wire_build *buil
         .array_count = form->array_count,
         .untaken_descriptors = dry->gpu.driver_bugs & BF_DRIVER_BUG_UNTAKEN_DESCRIPTORS,
     };
-    for (uint32_t i = 0; i < form->stage_count && !*why; i++) {
-        struct bf_dry_run *run = &form->runs[i];
-        struct bf_shader_info info = stage_info(build, i);
-        options.points = i == form->folded;
-        VkResult result = options.points ? bf_calls_part(&info, &form->calls) : VK_SUCCESS;
-        if (result == VK_ERROR_INVALID_SHADER_NV) {
-            refuse(why, "no dry run", BF_DRY_RUN_SIZE);
-            return VK_SUCCESS;
-        }
-        if (options.points)
-            info = stage_parted(form, info);
-        if (result == VK_SUCCESS)
-            result = bf_dry_run_create(&info, &options, run);
-        if (result != VK_SUCCESS)
-            return result;
-        if (run->reason == BF_DRY_RUN_FINE && !stage_tells(dry, info.stage))
-            run->reason = BF_DRY_RUN_STAGE;
-        if (run->reason != BF_DRY_RUN_FINE)
-            refuse(why, "no dry run", run->reason);
-        else if (run->bare != BF_DRY_RUN_FINE)
-            refuse(why, "it may go other ways than its dry run", run->bare);
-        form->code[i] = (struct bf_build_code){run->words, run->word_count * 4};
+    struct bf_stages stages;
+    VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
+    struct bf_shader_info *infos = calloc(form->stage_count, sizeof(*infos));
+    if (!infos)
+        return result;
+    for (uint32_t i = 0; i < form->stage_count; i++)
+        infos[i] = stage_info(build, i);
+    result = bf_stages_open(infos, form->stage_count, &stages);
+    for (uint32_t n = 0; result == VK_SUCCESS && !*why && n < form->stage_count; n++) {
+        const uint32_t i = bf_stages_nth(&stages, n);
+        options.stages = bf_stages_describe(&stages, i, form->runs);
+        result = stage_rewrite(form, i, &infos[i], &options, dry, why);
     }
-    return VK_SUCCESS;
+    bf_stages_close(&stages);
+    free(infos);
+    return result;
 }
 
 /* Where no inputs come to. */

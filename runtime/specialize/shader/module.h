@@ -37,8 +37,9 @@ struct bf_id {
     bool no_contraction, non_writable, non_readable, block, buffer_block;
     bool flat, no_perspective, centroid, sample, loop_end;
     bool has_builtin, has_location, has_spec_id;
-    bool non_semantic; /* an instruction set that says nothing of values */
-    bool used;         /* by a function that the entry point reaches */
+    bool has_floats, has_integers; /* of a type: there are numbers of the kind in it */
+    bool non_semantic;             /* an instruction set that says nothing of values */
+    bool used;                     /* by a function that the entry point reaches */
     uint32_t builtin, location, component, set, binding, input_index, spec_id, array_stride;
 };
 
@@ -80,6 +81,11 @@ static inline bool bf_opcode_is_atomic(uint16_t opcode)
     return (opcode >= SpvOpAtomicLoad && opcode <= SpvOpAtomicXor) ||
            opcode == SpvOpAtomicFAddEXT || opcode == SpvOpAtomicFMinEXT ||
            opcode == SpvOpAtomicFMaxEXT;
+}
+
+static inline bool bf_opcode_is_constant(uint16_t opcode)
+{
+    return opcode >= SpvOpConstantTrue && opcode <= SpvOpSpecConstantOp;
 }
 
 /* The word i of an instruction. */

@@ -295,6 +295,38 @@ static SpvExecutionModel model_of(VkShaderStageFlagBits stage)
     }
 }
 
+/* Types come before those that are made of them. */
+static void type_survey(struct bf_module *m, const struct bf_instruction *in)
+{
+    struct bf_id *type = &m->ids[in->result];
+    uint32_t first = in->count, end = in->count;
+    switch (in->opcode) {
+    case SpvOpTypeFloat:
+        type->has_floats = true;
+        break;
+    case SpvOpTypeInt:
+        type->has_integers = true;
+        break;
+    case SpvOpTypeVector:
+    case SpvOpTypeMatrix:
+    case SpvOpTypeArray:
+    case SpvOpTypeRuntimeArray:
+        first = 2;
+        end = 3;
+        break;
+    case SpvOpTypeStruct:
+        first = 2;
+        break;
+    default:
+        break;
+    }
+    for (uint32_t w = first; w < end; w++) {
+        const struct bf_id *part = &m->ids[bf_word(m, in, w)];
+        type->has_floats |= part->has_floats;
+        type->has_integers |= part->has_integers;
+    }
+}
+
 /* Collects capabilities, imports, decorations and functions. False: out of memory, or not a
  * module. */
 static bool module_survey(struct bf_module *m, const struct bf_shader_info *info)
@@ -367,6 +399,7 @@ static bool module_survey(struct bf_module *m, const struct bf_shader_info *info
             m->functions[m->function_count++].end = i;
             break;
         default:
+            type_survey(m, in);
             break;
         }
     }

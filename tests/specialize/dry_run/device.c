@@ -255,6 +255,12 @@ static const struct choice choices[] = {
     {15, -1, 1, SpvOpSelect, 0, 1},
     {15, 1, -1, SpvOpSelect, 0, 2},
     {15, -1, 1, SpvOpSelect, 1, 2},
+    {16, -1, 1, GLSL(FaceForward), 0, 1},
+    {16, 1, 1, GLSL(FaceForward), 0, 2},
+    {16, NAN, 1, GLSL(FaceForward), 0, 2},
+    {17, 0.5f, 0.5f, GLSL(Refract), 0, 1},
+    {17, 0.5f, -1, GLSL(Refract), 0, 2},
+    {17, NAN, -1, GLSL(Refract), 0, 2},
 };
 
 /* Is it a side of the instruction that the step is about (any of its components), or at all a
@@ -329,6 +335,64 @@ TEST(points)
     points_check("points.comp", 0, true);
     points_check("points.comp", 77, true);
     points_check("points_opt.comp", 0, false);
+}
+
+/* A choice between structs, by x < y. */
+static const char composites[] =
+    "OpCapability Shader\nOpMemoryModel Logical GLSL450\n"
+    "OpEntryPoint GLCompute %main \"main\" %push %out\nOpExecutionMode %main LocalSize 32 1 1\n"
+    "OpDecorate %values Block\nOpMemberDecorate %values 0 Offset 4\n"
+    "OpMemberDecorate %values 1 Offset 8\nOpDecorate %words ArrayStride 4\n"
+    "OpDecorate %block Block\nOpMemberDecorate %block 0 Offset 0\n"
+    "OpDecorate %out DescriptorSet 0\nOpDecorate %out Binding 0\n"
+    "%void = OpTypeVoid\n%nothing = OpTypeFunction %void\n%bool = OpTypeBool\n"
+    "%int = OpTypeInt 32 1\n%float = OpTypeFloat 32\n%values = OpTypeStruct %float %float\n"
+    "%pair = OpTypeStruct %float %int\n%words = OpTypeRuntimeArray %float\n"
+    "%block = OpTypeStruct %words\n%to_push = OpTypePointer PushConstant %values\n"
+    "%to_value = OpTypePointer PushConstant %float\n"
+    "%to_block = OpTypePointer StorageBuffer %block\n"
+    "%to_word = OpTypePointer StorageBuffer %float\n%push = OpVariable %to_push PushConstant\n"
+    "%out = OpVariable %to_block StorageBuffer\n%zero = OpConstant %int 0\n"
+    "%one = OpConstant %int 1\n%half = OpConstant %float 0.5\n"
+    "%first = OpConstantComposite %pair %half %zero\n%main = OpFunction %void None %nothing\n"
+    "%begin = OpLabel\n%xp = OpAccessChain %to_value %push %zero\n%x = OpLoad %float %xp\n"
+    "%yp = OpAccessChain %to_value %push %one\n%y = OpLoad %float %yp\n"
+    "%less = OpFOrdLessThan %bool %x %y\n%second = OpCompositeConstruct %pair %x %one\n"
+    "%chosen = OpSelect %pair %less %first %second\n"
+    "%part = OpCompositeExtract %float %chosen 0\n"
+    "%to = OpAccessChain %to_word %out %zero %zero\nOpStore %to %part\nOpReturn\n"
+    "OpFunctionEnd\n";
+
+/* All of it at once: one choice, with two sides. */
+TEST(choices_of_composites)
+{
+    size_t count;
+    uint32_t *words = assemble(composites, &count);
+    const struct bf_shader_info info = {words, count, "main", VK_SHADER_STAGE_COMPUTE_BIT, NULL};
+    const struct bf_dry_run_options options = {.binding = GPU_BINDING, .points = true};
+    struct bf_dry_run run;
+    validate(words, count);
+    assert_success(bf_dry_run_create(&info, &options, &run));
+    assert_string_equal(bf_dry_run_reason_name(run.reason), "fine");
+    VkPipeline dry = gpu_pipeline(run.words, run.word_count);
+    for (uint32_t less = 0; less < 2; less++) {
+        const float x = less ? 1 : 3, y = 2;
+        uint32_t push[4] = {0}, found[GPU_WORDS], sides = 0, selects = 0;
+        struct bf_dry_run_result result;
+        memcpy(&push[1], &x, 4);
+        memcpy(&push[2], &y, 4);
+        gpu_run(dry, false, push, found, &result);
+        for (uint32_t p = 0; p < run.point_count; p++) {
+            const bool is = point_is(words, &run.points[p], SpvOpSelect);
+            selects += is;
+            sides |= is && is_told(&result, 0, p) ? 1u << run.points[p].side : 0;
+        }
+        assert_int_equal(selects, 2);
+        assert_int_equal(sides, less ? 1 : 2);
+    }
+    gpu_pipeline_end(dry);
+    bf_dry_run_finish(&run);
+    free(words);
 }
 
 TEST(blocks_are_told_of_by_who_comes_to_them)

@@ -21,6 +21,9 @@ static const struct {
     {"BESIDE", false, false, false, 0},
     {"CALLED", true, true, false, 0},
     {"KEPT", true, true, true, 0},
+    {"CALLED_AROUND", true, true, true, 0},
+    {"INTEGER_CHOICE", true, true, false, 0},
+    {"INTEGER_CHOICE_BESIDE", false, true, false, 0},
     {"ARRAY", true, true, true, 0},
     {"COMPARED", true, true, true, 0},
     {"DECIDED", false, true, true, 0},
@@ -71,7 +74,8 @@ static uint32_t label_before(const uint32_t *words, uint32_t at)
 static uint32_t min_find(const uint32_t *words, size_t count)
 {
     for (uint32_t w = 5; w < count; w += words[w] >> 16)
-        if ((words[w] & 0xffff) == SpvOpExtInst && words[w + 4] == GLSLstd450FMin)
+        if ((words[w] & 0xffff) == SpvOpExtInst &&
+            (words[w + 4] == GLSLstd450FMin || words[w + 4] == GLSLstd450SMin))
             return w;
     return 0;
 }

@@ -51,6 +51,11 @@ void keep()
         kept = min(x, y);
 }
 
+void keep_always()
+{
+    kept = min(x, y);
+}
+
 void main()
 {
     const uint i = gl_LocalInvocationIndex;
@@ -79,6 +84,21 @@ void main()
     kept = 0.0;
     keep();
     r = push.k - kept;
+#endif
+#ifdef CASE_CALLED_AROUND
+    // nothing in the block but the call
+    kept = 0.0;
+    if (x > 9.0)
+        keep_always();
+    r = push.k - kept;
+#endif
+#ifdef CASE_INTEGER_CHOICE
+    // of what was made of floats
+    whole.words[i] = min(int(x * push.k), 7);
+#endif
+#ifdef CASE_INTEGER_CHOICE_BESIDE
+    whole.words[i] = min(int(x), push.mode);
+    r = y * push.k;
 #endif
 #ifdef CASE_ARRAY
     float several[4] = {x, y, x, y};

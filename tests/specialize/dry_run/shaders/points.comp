@@ -72,6 +72,12 @@ void main()
     case 15:
         r = float(mix(ivec2(push.a, 3), ivec2(4, push.b), lessThan(vec2(x, y), vec2(0.0))).y);
         break;
+    case 16:
+        r = faceforward(vec2(1.0, 2.0), vec2(x, 0.0), vec2(y, 1.0)).y;
+        break;
+    case 17:
+        r = refract(vec2(x, y), vec2(0.0, 1.0), 2.0).x;
+        break;
     case 11:
         r = x;
         if (x < y) // whoever doesn't is seen by no block
