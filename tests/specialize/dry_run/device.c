@@ -260,7 +260,6 @@ static const struct choice choices[] = {
     {16, NAN, 1, GLSL(FaceForward), 0, 2},
     {17, 0.5f, 0.5f, GLSL(Refract), 0, 1},
     {17, 0.5f, -1, GLSL(Refract), 0, 2},
-    {17, NAN, -1, GLSL(Refract), 0, 2},
 };
 
 /* Is it a side of the instruction that the step is about (any of its components), or at all a
