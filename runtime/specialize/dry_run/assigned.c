@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Which loads may read a variable that nothing has written, and which outputs nothing may. A variable counts as written once the
- * whole of it is stored to; along all ways, and through calls. */
+/* Which loads may read a variable that nothing has written, and which outputs nothing may have
+ * written at the end. A variable counts as written once the whole of it is stored to; along all
+ * ways, and through calls. */
 #include "specialize/dry_run/origin.h"
 
 #include <string.h>

@@ -4,14 +4,6 @@
 
 #include <string.h>
 
-uint32_t bf_function_find(const struct bf_module *m, uint32_t id)
-{
-    for (uint32_t f = 0; f < m->function_count; f++)
-        if (m->functions[f].id == id)
-            return f;
-    return UINT32_MAX;
-}
-
 static bool block_ends(uint16_t opcode)
 {
     switch (opcode) {

@@ -58,7 +58,4 @@ static inline uint32_t bf_block_tail(const struct bf_block *block)
     return block->merge ? block->merge : block->last;
 }
 
-/* The function of this id; UINT32_MAX: none. */
-uint32_t bf_function_find(const struct bf_module *m, uint32_t id);
-
 #endif

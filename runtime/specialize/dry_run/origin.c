@@ -2,6 +2,8 @@
 /* Where values come from: a search forwards over values, variables, calls and branches. */
 #include "specialize/dry_run/origin.h"
 
+#include <stdlib.h>
+
 #include <spirv/unified1/GLSL.std.450.h>
 
 #define FROM_ELSEWHERE (BF_ORIGIN_SHARED | BF_ORIGIN_VARYING | BF_ORIGIN_FOLDED)
@@ -42,10 +44,18 @@ static bool is_opaque(const struct bf_module *m, uint32_t type)
             in->opcode == SpvOpTypeSampledImage || in->opcode == SpvOpTypeAccelerationStructureKHR);
 }
 
+/* On the way up each gets to be its grandparent's child. */
+static uint32_t memory_find(struct bf_origins *o, uint32_t id)
+{
+    for (; o->same[id] != id; id = o->same[id])
+        o->same[id] = o->same[o->same[id]];
+    return id;
+}
+
 static void bases_unite(struct bf_origins *o, uint32_t a, uint32_t b)
 {
-    a = bf_origin_memory(o, a);
-    b = bf_origin_memory(o, b);
+    a = memory_find(o, o->base[a]);
+    b = memory_find(o, o->base[b]);
     if (a && b && a != b)
         o->same[a] = b;
 }
@@ -58,26 +68,43 @@ static bool is_bound(const struct bf_module *m, const struct bf_instruction *in)
            storage == SpvStorageClassStorageBuffer;
 }
 
-/* Variables of one binding are one memory, also where one is a buffer of the old kind. */
-static void bindings_unite(struct bf_origins *o)
+struct bound {
+    uint32_t set, binding, id;
+};
+
+static int bound_compare(const void *one, const void *other)
 {
-    const struct bf_module *m = o->flow->m;
-    for (uint32_t i = 0; i < m->instruction_count && m->instructions[i].opcode != SpvOpFunction;
-         i++) {
-        const struct bf_instruction *a = &m->instructions[i];
-        if (!is_bound(m, a))
-            continue;
-        const struct bf_id *id = &m->ids[a->result];
-        for (uint32_t j = 0; j < i; j++) {
-            const struct bf_instruction *b = &m->instructions[j];
-            if (is_bound(m, b) && m->ids[b->result].set == id->set &&
-                m->ids[b->result].binding == id->binding)
-                bases_unite(o, a->result, b->result);
-        }
-    }
+    const struct bound *a = one, *b = other;
+    if (a->set != b->set)
+        return a->set < b->set ? -1 : 1;
+    return (a->binding > b->binding) - (a->binding < b->binding);
 }
 
-static void bases_find(struct bf_origins *o)
+/* Variables of one binding are one memory, also where one is a buffer of the old kind. False: out
+ * of memory. */
+static bool bindings_unite(struct bf_origins *o, struct bf_arena *arena)
+{
+    const struct bf_module *m = o->flow->m;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < m->instruction_count; i++)
+        count += is_bound(m, &m->instructions[i]);
+    struct bound *all = bf_arena_zeroed(arena, (count + 1) * sizeof(*all));
+    count = 0;
+    for (uint32_t i = 0; all && i < m->instruction_count; i++) {
+        const struct bf_instruction *in = &m->instructions[i];
+        const struct bf_id *id = &m->ids[in->result];
+        if (is_bound(m, in))
+            all[count++] = (struct bound){id->set, id->binding, in->result};
+    }
+    if (count)
+        qsort(all, count, sizeof(*all), bound_compare);
+    for (uint32_t i = 1; i < count; i++)
+        if (bound_compare(&all[i - 1], &all[i]) == 0)
+            bases_unite(o, all[i - 1].id, all[i].id);
+    return all != NULL;
+}
+
+static bool bases_find(struct bf_origins *o, struct bf_arena *arena)
 {
     const struct bf_module *m = o->flow->m;
     for (uint32_t id = 0; id < m->bound; id++)
@@ -114,7 +141,8 @@ static void bases_find(struct bf_origins *o)
             break;
         }
     }
-    bindings_unite(o);
+    if (!bindings_unite(o, arena))
+        return false;
     /* A parameter may be whatever is passed for it, an image whatever is returned. */
     uint32_t function = 0;
     for (uint32_t i = 0; i < m->instruction_count; i++) {
@@ -128,6 +156,9 @@ static void bases_find(struct bf_origins *o)
         else if (in->opcode == SpvOpReturnValue)
             bases_unite(o, bf_word(m, in, 1), function);
     }
+    for (uint32_t id = 0; id < m->bound; id++)
+        o->same[id] = memory_find(o, id);
+    return true;
 }
 
 /* What other stages of the pipeline write. */
@@ -551,7 +582,8 @@ bool bf_origins_find(struct bf_origins *o, const struct bf_flow *flow, struct bf
     if (arena->failed)
         return false;
     o->memory[0] = BF_ORIGIN_ANY;
-    bases_find(o);
+    if (!bases_find(o, arena))
+        return false;
     writes_find(o);
     writes_find_elsewhere(o, stages);
     if (!bf_unassigned_find(o, arena))

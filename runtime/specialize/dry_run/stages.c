@@ -83,8 +83,8 @@ const struct bf_dry_run_stages *bf_stages_describe(struct bf_stages *stages, uin
         }
         for (uint32_t b = 0; b < other->binding_count; b++)
             if (other->bindings[b].written)
-                stages->written[described->written_count++] = (struct bf_dry_run_binding){
-                    other->bindings[b].set, other->bindings[b].binding};
+                stages->written[described->written_count++] =
+                    (struct bf_dry_run_binding){other->bindings[b].set, other->bindings[b].binding};
     }
     return described;
 }

@@ -101,6 +101,9 @@ static enum bf_reason watch_choose(struct bf_watch *watch, const struct bf_pipel
     enum bf_reason reason = shader_reason(bf_shader_facts_of(shader)->reason);
     if (reason != BF_REASON_NONE)
         return reason;
+    for (uint32_t i = 0; i < copy->stage_count; i++)
+        if (bf_shader_facts_of(copy->stages[i]->shader)->unmeasured)
+            return BF_REASON_UNPARSED;
     bf_watch_choose(watch, &shader, 1);
     return watch->count > 0 ? BF_REASON_NONE : BF_REASON_NO_FOLD;
 }

@@ -6,14 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Types may share types; how many visits one query makes at most. */
-#define BUDGET 65536
+/* Types may share types; how many of their parts are visited at most. [SF-5] */
+#define BUDGET (1u << 20)
 
 struct survey {
     struct bf_module *m;
     struct bf_shader *shader;
     uint32_t input_capacity, output_capacity, builtin_capacity;
     uint32_t budget;
+    bool any_read, any_written; /* through pointers that may point anywhere */
     bool out_of_memory;
 };
 
@@ -34,6 +35,12 @@ static bool room_make(struct survey *survey, void *array, uint32_t count, uint32
     return true;
 }
 
+static bool part_visit(struct survey *survey)
+{
+    survey->shader->facts.unmeasured |= !survey->budget;
+    return survey->budget && survey->budget--;
+}
+
 /* ---------------------------------------------------------------------------------- Bindings -- */
 
 static uint32_t facts_clamp(uint64_t bytes)
@@ -49,9 +56,8 @@ static uint64_t type_size(struct survey *survey, uint32_t id, uint32_t stride, b
     const struct bf_module *m = survey->m;
     const struct bf_instruction *type = bf_definition(m, id);
     struct bf_shape shape;
-    if (!type || depth > BF_MODULE_DEPTH || !survey->budget)
+    if (!type || depth > BF_MODULE_DEPTH || !part_visit(survey))
         return 0;
-    survey->budget--;
     switch (type->opcode) {
     case SpvOpTypeInt:
     case SpvOpTypeFloat:
@@ -167,7 +173,6 @@ static bool binding_describe(struct survey *survey, const struct bf_instruction 
         binding->type =
             writable ? VK_DESCRIPTOR_TYPE_STORAGE_BUFFER : VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER;
         binding->read = !writable;
-        survey->budget = BUDGET;
         binding->block_size = facts_clamp(type_size(survey, type->result, 0, false, 0));
         if (type->count > 2) {
             uint32_t last = bf_word(m, type, type->count - 1u);
@@ -209,6 +214,15 @@ static uint32_t root_of(const struct bf_module *m, uint32_t id)
     return 0;
 }
 
+static void binding_touch(struct bf_shader_binding *binding, bool read, bool write)
+{
+    bool storage = binding->type == VK_DESCRIPTOR_TYPE_STORAGE_BUFFER ||
+                   binding->type == VK_DESCRIPTOR_TYPE_STORAGE_IMAGE ||
+                   binding->type == VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER;
+    binding->read |= read;
+    binding->written |= write && storage;
+}
+
 static void survey_touch(struct survey *survey, const uint32_t *binding_of, uint32_t pointer,
                          bool read, bool write)
 {
@@ -230,20 +244,11 @@ static void survey_touch(struct survey *survey, const uint32_t *binding_of, uint
             break;
         }
     }
-    uint32_t first = 0, end = survey->shader->facts.binding_count;
-    if (root) {
-        if (!binding_of[root])
-            return;
-        first = binding_of[root] - 1;
-        end = first + 1;
-    }
-    for (uint32_t i = first; i < end; i++) {
-        struct bf_shader_binding *binding = &survey->shader->bindings[i];
-        bool storage = binding->type == VK_DESCRIPTOR_TYPE_STORAGE_BUFFER ||
-                       binding->type == VK_DESCRIPTOR_TYPE_STORAGE_IMAGE ||
-                       binding->type == VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER;
-        binding->read |= read;
-        binding->written |= write && storage;
+    if (!root) {
+        survey->any_read |= read;
+        survey->any_written |= write;
+    } else if (binding_of[root]) {
+        binding_touch(&survey->shader->bindings[binding_of[root] - 1], read, write);
     }
 }
 
@@ -286,9 +291,8 @@ static void varying_add(struct survey *survey, bool input, uint32_t type_id,
         type = bf_definition(m, bf_word(m, type, 2));
         depth++;
     }
-    if (!type || depth >= BF_MODULE_DEPTH || !survey->budget)
+    if (!type || depth >= BF_MODULE_DEPTH || !part_visit(survey))
         return;
-    survey->budget--;
     if (type->opcode == SpvOpTypeStruct) {
         /* Of several structs only the first is described. */
         uint32_t next = base.location;
@@ -380,7 +384,6 @@ static void interface_describe(struct survey *survey, const struct bf_instructio
                                      .no_perspective = id->no_perspective,
                                      .centroid = id->centroid,
                                      .sample = id->sample};
-    survey->budget = BUDGET;
     varying_add(survey, input, type_id, base, &taken, 0);
 }
 
@@ -508,7 +511,7 @@ static void instruction_describe(struct survey *survey, const uint32_t *binding_
 
 bool bf_shader_find_facts(struct bf_shader *shader, struct bf_module *m)
 {
-    struct survey survey = {.m = m, .shader = shader};
+    struct survey survey = {.m = m, .shader = shader, .budget = BUDGET};
     struct bf_shader_facts *facts = &shader->facts;
     uint32_t room = 0;
     uint32_t *binding_of = calloc(m->bound, sizeof(*binding_of)); /* index + 1 */
@@ -541,6 +544,8 @@ bool bf_shader_find_facts(struct bf_shader *shader, struct bf_module *m)
         for (uint32_t i = m->functions[f].first; m->functions[f].reached && i < m->functions[f].end;
              i++)
             instruction_describe(&survey, binding_of, &m->instructions[i]);
+    for (uint32_t i = 0; i < facts->binding_count; i++)
+        binding_touch(&shader->bindings[i], survey.any_read, survey.any_written);
     free(binding_of);
     facts->bindings = shader->bindings;
     facts->inputs = shader->inputs;

@@ -29,6 +29,8 @@ struct bf_instruction {
 
 struct bf_id {
     uint32_t definition; /* index of an instruction + 1; 0: none */
+    uint32_t function;   /* index + 1; 0: it is none */
+    uint32_t constant;   /* index + 1 in 'constants'; 0: its value isn't known */
     uint32_t alias;      /* the pointer whose memory this one's is, + 1; 0: itself */
     uint16_t uses;       /* of the value */
     uint16_t memory_uses;
@@ -57,8 +59,12 @@ struct bf_module {
     uint32_t instruction_count, instruction_capacity;
     struct bf_id *ids;   /* [bound] */
     uint8_t *word_is_id; /* a bit for each word: uses of ids, types included, results not */
-    uint32_t *member_decorations; /* instructions */
+    struct bf_member_decoration {
+        uint64_t key; /* type and member */
+        uint32_t at;  /* instruction */
+    } * member_decorations;
     uint32_t member_decoration_count;
+    uint64_t *constants; /* the upper bits zero */
     struct bf_function *functions;
     uint32_t function_count;
     uint32_t entry; /* index of OpEntryPoint's instruction */
@@ -137,6 +143,14 @@ uint32_t bf_annotations_end(const struct bf_module *m);
 const uint32_t *bf_member_decoration(const struct bf_module *m, uint32_t type, uint32_t member,
                                      SpvDecoration decoration);
 
+/* The function of this id; UINT32_MAX: none. */
+static inline uint32_t bf_function_find(const struct bf_module *m, uint32_t id)
+{
+    return id < m->bound ? m->ids[id].function - 1 : UINT32_MAX;
+}
+
+/* constants.c: when the module is parsed. False: out of memory. */
+bool bf_constants_find(struct bf_module *m);
 /* A scalar that is constant once specialized, the upper bits zero. */
 bool bf_constant(const struct bf_module *m, uint32_t id, uint64_t *value);
 

@@ -6,9 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <spirv/unified1/GLSL.std.450.h>
-
-/* An id takes 60 bytes here; a bound far above what the words can define is rejected. */
+/* An id takes 72 bytes here; a bound far above what the words can define is rejected. */
 static uint64_t bound_limit(size_t word_count)
 {
     uint64_t limit = 65536 + 16 * (uint64_t)word_count;
@@ -331,14 +329,11 @@ static void type_survey(struct bf_module *m, const struct bf_instruction *in)
  * module. */
 static bool module_survey(struct bf_module *m, const struct bf_shader_info *info)
 {
-    uint32_t members = 0, functions = 0;
-    for (uint32_t i = 0; i < m->instruction_count; i++) {
-        members += m->instructions[i].opcode == SpvOpMemberDecorate;
+    uint32_t functions = 0;
+    for (uint32_t i = 0; i < m->instruction_count; i++)
         functions += m->instructions[i].opcode == SpvOpFunction;
-    }
-    m->member_decorations = malloc((members + 1) * sizeof(*m->member_decorations));
     m->functions = calloc(functions + 1, sizeof(*m->functions));
-    if (!m->member_decorations || !m->functions) {
+    if (!m->functions) {
         m->out_of_memory = true;
         return false;
     }
@@ -379,9 +374,6 @@ static bool module_survey(struct bf_module *m, const struct bf_shader_info *info
         case SpvOpDecorate:
             decorate(&m->ids[bf_word(m, in, 1)], bf_word(m, in, 2), bf_word(m, in, 3));
             break;
-        case SpvOpMemberDecorate:
-            m->member_decorations[m->member_decoration_count++] = i;
-            break;
         case SpvOpLoopMerge:
             m->ids[bf_word(m, in, 1)].loop_end = true;
             break;
@@ -390,6 +382,7 @@ static bool module_survey(struct bf_module *m, const struct bf_shader_info *info
                 return false;
             inside = true;
             m->functions[m->function_count].id = in->result;
+            m->ids[in->result].function = m->function_count + 1;
             m->functions[m->function_count].first = i;
             break;
         case SpvOpFunctionEnd:
@@ -418,37 +411,67 @@ static bool module_survey(struct bf_module *m, const struct bf_shader_info *info
     return true;
 }
 
-static void functions_reach(struct bf_module *m)
+/* Each function that is reached is looked through once. False: out of memory. */
+static bool functions_reach(struct bf_module *m)
 {
-    bool more = false;
-    for (uint32_t f = 0; f < m->function_count; f++)
-        more |= m->functions[f].reached = m->functions[f].id == m->entry_function;
-    /* Each round reaches one more function at least, or is the last. */
-    while (more) {
-        more = false;
-        for (uint32_t f = 0; f < m->function_count; f++) {
-            if (!m->functions[f].reached)
-                continue;
-            for (uint32_t i = m->functions[f].first; i < m->functions[f].end; i++) {
-                const struct bf_instruction *in = &m->instructions[i];
-                if (in->opcode == SpvOpFunctionCall)
-                    m->ids[bf_word(m, in, 3)].used = true;
-            }
-        }
-        for (uint32_t f = 0; f < m->function_count; f++) {
-            if (!m->functions[f].reached && m->ids[m->functions[f].id].used)
-                more = m->functions[f].reached = true;
-        }
+    uint32_t *found = malloc((m->function_count + 1) * sizeof(*found)), count = 0;
+    if (!found)
+        return false;
+    uint32_t entry = bf_function_find(m, m->entry_function);
+    if (entry != UINT32_MAX) {
+        m->functions[entry].reached = true;
+        found[count++] = entry;
     }
-    for (uint32_t f = 0; f < m->function_count; f++) {
-        for (uint32_t i = m->functions[f].first; m->functions[f].reached && i < m->functions[f].end;
-             i++) {
+    for (uint32_t k = 0; k < count; k++) {
+        const struct bf_function *function = &m->functions[found[k]];
+        for (uint32_t i = function->first; i < function->end; i++) {
             const struct bf_instruction *in = &m->instructions[i];
+            const uint32_t called = in->opcode == SpvOpFunctionCall
+                                        ? bf_function_find(m, bf_word(m, in, 3))
+                                        : UINT32_MAX;
+            if (called != UINT32_MAX && !m->functions[called].reached) {
+                m->functions[called].reached = true;
+                found[count++] = called;
+            }
             for (uint32_t w = 1; w < in->count; w++)
                 if (bf_word_is_id(m, in, w))
                     m->ids[m->words[in->at + w]].used = true;
         }
     }
+    free(found);
+    return true;
+}
+
+static uint64_t member_key(uint32_t type, uint32_t member)
+{
+    return (uint64_t)type << 32 | member;
+}
+
+static int member_decoration_compare(const void *one, const void *other)
+{
+    const struct bf_member_decoration *a = one, *b = other;
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    return (a->at > b->at) - (a->at < b->at);
+}
+
+/* By type and member, and then as they come. False: out of memory. */
+static bool members_sort(struct bf_module *m)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < m->instruction_count; i++)
+        count += m->instructions[i].opcode == SpvOpMemberDecorate;
+    m->member_decorations = malloc((count + 1) * sizeof(*m->member_decorations));
+    if (!m->member_decorations)
+        return false;
+    for (uint32_t i = 0; i < m->instruction_count; i++) {
+        const struct bf_instruction *in = &m->instructions[i];
+        if (in->opcode == SpvOpMemberDecorate)
+            m->member_decorations[m->member_decoration_count++] =
+                (struct bf_member_decoration){member_key(bf_word(m, in, 1), bf_word(m, in, 2)), i};
+    }
+    qsort(m->member_decorations, count, sizeof(*m->member_decorations), member_decoration_compare);
+    return true;
 }
 
 bool bf_module_init(struct bf_module *m, const struct bf_shader_info *info)
@@ -479,7 +502,10 @@ bool bf_module_init(struct bf_module *m, const struct bf_shader_info *info)
         m->failed = !m->out_of_memory;
         return false;
     }
-    functions_reach(m);
+    if (!members_sort(m) || !functions_reach(m) || !bf_constants_find(m)) {
+        m->out_of_memory = true;
+        return false;
+    }
     return true;
 }
 
@@ -490,6 +516,7 @@ void bf_module_finish(struct bf_module *m)
     free(m->word_is_id);
     free(m->member_decorations);
     free(m->functions);
+    free(m->constants);
 }
 
 uint32_t bf_annotations_end(const struct bf_module *m)
@@ -529,10 +556,18 @@ uint32_t bf_annotations_end(const struct bf_module *m)
 const uint32_t *bf_member_decoration(const struct bf_module *m, uint32_t type, uint32_t member,
                                      SpvDecoration decoration)
 {
-    for (uint32_t i = 0; i < m->member_decoration_count; i++) {
-        const struct bf_instruction *in = &m->instructions[m->member_decorations[i]];
-        if (bf_word(m, in, 1) == type && bf_word(m, in, 2) == member &&
-            bf_word(m, in, 3) == (uint32_t)decoration)
+    const uint64_t key = member_key(type, member);
+    uint32_t low = 0, high = m->member_decoration_count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (m->member_decorations[middle].key < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < m->member_decoration_count && m->member_decorations[low].key == key; low++) {
+        const struct bf_instruction *in = &m->instructions[m->member_decorations[low].at];
+        if (bf_word(m, in, 3) == (uint32_t)decoration)
             /* An instruction with a literal has a fifth word: the grammar has been checked. */
             return &m->words[in->at + 3] + (in->count > 4);
     }
@@ -561,195 +596,4 @@ bool bf_shape(const struct bf_module *m, uint32_t type, struct bf_shape *shape)
                     : bf_word(m, in, 3)          ? BF_NUMBER_INT
                                                  : BF_NUMBER_UINT;
     return true;
-}
-
-/* The bytes with which the program specializes a constant; false: it doesn't. */
-static bool specialized(const struct bf_module *m, const struct bf_instruction *in, uint32_t width,
-                        uint64_t *value)
-{
-    const VkSpecializationInfo *info = m->specialization;
-    const struct bf_id *id = &m->ids[in->result];
-    if (!info || !id->has_spec_id)
-        return false;
-    for (uint32_t i = 0; i < info->mapEntryCount; i++) {
-        const VkSpecializationMapEntry *entry = &info->pMapEntries[i];
-        if (entry->constantID != id->spec_id || entry->size != width ||
-            entry->offset > info->dataSize || entry->size > info->dataSize - entry->offset)
-            continue;
-        *value = 0;
-        memcpy(value, (const char *)info->pData + entry->offset, entry->size);
-        return true;
-    }
-    return false;
-}
-
-static bool constant_at(const struct bf_module *m, uint32_t id, uint32_t depth, uint64_t *value);
-
-/* Evaluates operations on 32-bit integers; others are left alone. At most eight deep, since each
- * has up to three operands. */
-static bool operation(const struct bf_module *m, const struct bf_instruction *in, uint32_t depth,
-                      uint64_t *value)
-{
-    struct bf_shape shape;
-    const struct bf_instruction *type = bf_definition(m, in->type);
-    bool boolean = type && type->opcode == SpvOpTypeBool;
-    if (!boolean && (!bf_shape(m, in->type, &shape) || shape.number == BF_NUMBER_FLOAT ||
-                     shape.width != 4 || shape.components != 1))
-        return false;
-    uint64_t operand[3] = {0};
-    uint32_t count = in->count - 4u;
-    if (in->count < 5 || count > 3)
-        return false;
-    for (uint32_t i = 0; i < count; i++) {
-        if (!constant_at(m, bf_word(m, in, 4 + i), depth + BF_MODULE_DEPTH / 8, &operand[i]) ||
-            operand[i] > UINT32_MAX)
-            return false;
-    }
-    uint32_t a = (uint32_t)operand[0], b = (uint32_t)operand[1];
-    int32_t sa, sb;
-    memcpy(&sa, &a, 4);
-    memcpy(&sb, &b, 4);
-    uint32_t opcode = bf_word(m, in, 3), r;
-    if (count == 3) {
-        if (opcode != SpvOpSelect)
-            return false;
-        *value = operand[0] ? operand[1] : operand[2];
-        return true;
-    }
-    if (count == 1) {
-        switch (opcode) {
-        case SpvOpSNegate:
-            r = 0 - a;
-            break;
-        case SpvOpNot:
-            r = ~a;
-            break;
-        case SpvOpLogicalNot:
-            r = !a;
-            break;
-        default:
-            return false;
-        }
-        *value = r;
-        return true;
-    }
-    switch (opcode) {
-    case SpvOpIAdd:
-        r = a + b;
-        break;
-    case SpvOpISub:
-        r = a - b;
-        break;
-    case SpvOpIMul:
-        r = a * b;
-        break;
-    case SpvOpUDiv:
-    case SpvOpUMod:
-        if (!b)
-            return false;
-        r = opcode == SpvOpUDiv ? a / b : a % b;
-        break;
-    case SpvOpSDiv:
-        if (sa < 0 || sb <= 0)
-            return false;
-        r = (uint32_t)(sa / sb);
-        break;
-    case SpvOpShiftLeftLogical:
-    case SpvOpShiftRightLogical:
-        if (b > 31)
-            return false;
-        r = opcode == SpvOpShiftLeftLogical ? a << b : a >> b;
-        break;
-    case SpvOpBitwiseAnd:
-    case SpvOpLogicalAnd:
-        r = a & b;
-        break;
-    case SpvOpBitwiseOr:
-    case SpvOpLogicalOr:
-        r = a | b;
-        break;
-    case SpvOpBitwiseXor:
-        r = a ^ b;
-        break;
-    case SpvOpIEqual:
-    case SpvOpLogicalEqual:
-        r = a == b;
-        break;
-    case SpvOpINotEqual:
-    case SpvOpLogicalNotEqual:
-        r = a != b;
-        break;
-    case SpvOpULessThan:
-        r = a < b;
-        break;
-    case SpvOpULessThanEqual:
-        r = a <= b;
-        break;
-    case SpvOpUGreaterThan:
-        r = a > b;
-        break;
-    case SpvOpUGreaterThanEqual:
-        r = a >= b;
-        break;
-    case SpvOpSLessThan:
-        r = sa < sb;
-        break;
-    case SpvOpSLessThanEqual:
-        r = sa <= sb;
-        break;
-    case SpvOpSGreaterThan:
-        r = sa > sb;
-        break;
-    case SpvOpSGreaterThanEqual:
-        r = sa >= sb;
-        break;
-    default:
-        return false;
-    }
-    *value = r;
-    return true;
-}
-
-static bool constant_at(const struct bf_module *m, uint32_t id, uint32_t depth, uint64_t *value)
-{
-    const struct bf_instruction *in = bf_definition(m, id);
-    if (!in || depth > BF_MODULE_DEPTH)
-        return false;
-    uint64_t given;
-    struct bf_shape shape;
-    switch (in->opcode) {
-    case SpvOpConstantTrue:
-    case SpvOpConstantFalse:
-        *value = in->opcode == SpvOpConstantTrue;
-        return true;
-    case SpvOpSpecConstantTrue:
-    case SpvOpSpecConstantFalse:
-        *value = specialized(m, in, 4, &given) ? given != 0 : in->opcode == SpvOpSpecConstantTrue;
-        return true;
-    case SpvOpConstantNull:
-        *value = 0;
-        return bf_shape(m, in->type, &shape) && shape.components == 1;
-    case SpvOpConstant:
-    case SpvOpSpecConstant:
-        if (!bf_shape(m, in->type, &shape) || shape.components != 1 ||
-            in->count < 4u + (shape.width == 8))
-            return false;
-        if (in->opcode == SpvOpSpecConstant && specialized(m, in, shape.width, value))
-            return true;
-        *value = bf_word(m, in, 3);
-        if (shape.width == 8)
-            *value |= (uint64_t)bf_word(m, in, 4) << 32;
-        else if (shape.width < 4)
-            *value &= (1u << (8 * shape.width)) - 1;
-        return true;
-    case SpvOpSpecConstantOp:
-        return operation(m, in, depth, value);
-    default:
-        return false;
-    }
-}
-
-bool bf_constant(const struct bf_module *m, uint32_t id, uint64_t *value)
-{
-    return constant_at(m, id, 0, value);
 }

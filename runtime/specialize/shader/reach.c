@@ -106,19 +106,11 @@ static void pointers_unite(struct bf_module *m)
     }
 }
 
-static uint32_t function_find(const struct bf_module *m, uint32_t id)
-{
-    for (uint32_t f = 0; f < m->function_count; f++)
-        if (m->functions[f].id == id)
-            return f;
-    return UINT32_MAX;
-}
-
 /* Pairs arguments with parameters: pointers once, values in each round. */
 static bool call_each(struct bf_module *m, const struct bf_instruction *call,
                       bool (*visit)(struct bf_module *m, uint32_t argument, uint32_t parameter))
 {
-    uint32_t f = function_find(m, bf_word(m, call, 3)), w = 4;
+    uint32_t f = bf_function_find(m, bf_word(m, call, 3)), w = 4;
     bool changed = false;
     if (f == UINT32_MAX)
         return false;
@@ -326,7 +318,7 @@ bool bf_narrows(const struct bf_module *m, const struct bf_instruction *in)
 static void call_uses(struct walk *walk, const struct bf_instruction *call)
 {
     struct bf_module *m = walk->m;
-    uint32_t f = function_find(m, bf_word(m, call, 3)), w = 4;
+    uint32_t f = bf_function_find(m, bf_word(m, call, 3)), w = 4;
     if (f == UINT32_MAX) {
         add_unknown(walk, call, 4);
         return;

@@ -263,7 +263,7 @@ static bool analyse(struct bf_shader *shader, const struct bf_shader_info *info,
     }
     if (!bf_shader_find_facts(shader, m))
         return false;
-    shader->facts.reason = reason_find(shader, m);
+    shader->facts.reason = shader->facts.unmeasured ? BF_SHADER_COMPLEX : reason_find(shader, m);
     if (shader->facts.reason != BF_SHADER_FOLDABLE)
         return true;
     if (!bf_module_follow(m))

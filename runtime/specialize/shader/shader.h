@@ -17,8 +17,8 @@
  *       compiler that evaluates it need not agree with the device that does. (Which: below.)
  *  SF-3  Any words whatever are survived: what can't be understood has no members, and a reason.
  *  SF-4  A shader is immutable once made.
- *  SF-5  However it is made, what becomes of its values is found within a second, or it is given
- *        up, with a reason: a device that is destroyed waits for that.
+ *  SF-5  However it is made, what it uses and what becomes of its values is found within a second,
+ *        or it is given up, with a reason: a device that is destroyed waits for that.
  *
  * Proven by tests/specialize.
  *
@@ -81,7 +81,7 @@ enum bf_shader_reason {
     BF_SHADER_ESCAPES,           /* "escapes": a pointer to the block goes where none follows it */
     BF_SHADER_VOLATILE,          /* "volatile": the block is read by volatile loads */
     BF_SHADER_NO_LOAD,           /* "no-load": none that could be folded */
-    BF_SHADER_COMPLEX,           /* "complex": what becomes of values would take too long to find */
+    BF_SHADER_COMPLEX, /* "complex": this, or what becomes of values, would take too long */
     BF_SHADER_REASON_COUNT,
 };
 
@@ -164,6 +164,7 @@ struct bf_shader_facts {
     bool num_workgroups;   /* reads NumWorkgroups */
     bool early_tests;      /* EarlyFragmentTests */
     bool physical_storage; /* goes through buffer addresses */
+    bool unmeasured;       /* bindings or inputs and outputs are missing, or too small [SF-5] */
 };
 
 /* The words need not be valid. Errors: VK_ERROR_OUT_OF_HOST_MEMORY. One reference is the

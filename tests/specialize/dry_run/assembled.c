@@ -14,7 +14,8 @@ static const struct {
     {"undefined", "fine", "unassigned", "%no = OpUndef %int\n", "",
      "%rounds = OpCopyObject %int %no\n"},
     {"undefined part", "fine", "unassigned",
-     "%no = OpUndef %int\n%pair = OpTypeVector %int 2\n%both = OpConstantComposite %pair %three %no\n",
+     "%no = OpUndef %int\n%pair = OpTypeVector %int 2\n%both = OpConstantComposite %pair %three "
+     "%no\n",
      "", "%rounds = OpCompositeExtract %int %both 1\n"},
     {"undefined part of a part", "fine", "unassigned",
      "%no = OpUndef %int\n%pair = OpTypeStruct %int %int\n%whole = OpTypeStruct %pair %int\n"
@@ -22,7 +23,8 @@ static const struct {
      "%all = OpConstantComposite %whole %both %three\n",
      "", "%rounds = OpCompositeExtract %int %all 0 1\n"},
     {"undefined part of an initializer", "fine", "unassigned",
-     "%no = OpUndef %int\n%pair = OpTypeVector %int 2\n%both = OpConstantComposite %pair %three %no\n"
+     "%no = OpUndef %int\n%pair = OpTypeVector %int 2\n%both = OpConstantComposite %pair %three "
+     "%no\n"
      "%to_pair = OpTypePointer Private %pair\n%to_own = OpTypePointer Private %int\n"
      "%held = OpVariable %to_pair Private %both\n",
      "", "%part = OpAccessChain %to_own %held %one\n%rounds = OpLoad %int %part\n"},
@@ -68,7 +70,8 @@ static uint32_t *case_assemble(size_t i, size_t *count)
     char text[8192];
     snprintf(text, sizeof(text),
              "OpCapability Shader\nOpCapability ImageBuffer\nOpMemoryModel Logical GLSL450\n"
-             "OpEntryPoint GLCompute %%main \"main\" %%read %%written %%push%s\nOpExecutionMode %%main LocalSize 1 1 1\n"
+             "OpEntryPoint GLCompute %%main \"main\" %%read %%written %%push%s\nOpExecutionMode "
+             "%%main LocalSize 1 1 1\n"
              "OpDecorate %%read DescriptorSet 0\nOpDecorate %%read Binding 2\n"
              "OpDecorate %%written DescriptorSet 0\nOpDecorate %%written Binding 3\n"
              "OpDecorate %%block Block\nOpMemberDecorate %%block 0 Offset 0\n"

@@ -8,20 +8,13 @@
 static const struct {
     const char *vertex, *fragment, *before, *behind; /* what is found of each: of 'bare' */
 } cases[] = {
-    {"INTEGER", "COUNTED", "fine", "fine"},
-    {"LOADED", "COUNTED", "fine", "fine"},
-    {"FLOAT", "COUNTED", "fine", "float"},
-    {"FLOAT_DECIDES", "COUNTED", "fine", "float"},
-    {"PARTLY", "COUNTED", "fine", "unassigned"},
-    {"NOTHING", "COUNTED", "fine", "unassigned"},
-    {"INTEGER", "BITS", "fine", "float"},
-    {"INTEGER", "SIDE", "fine", "float"},
-    {"FLOAT", "PRIMITIVE", "fine", "fine"},
-    {"INTEGER", "READS", "fine", "fine"},
-    {"WRITES", "READS", "fine", "shared"},
-    {"WRITES", "COUNTED", "fine", "fine"},
-    {"LOADED", "WRITES", "fine", "fine"},
-    {"LOADED", "COUNTED_WRITES", "fine", "shared"},
+    {"INTEGER", "COUNTED", "fine", "fine"},      {"LOADED", "COUNTED", "fine", "fine"},
+    {"FLOAT", "COUNTED", "fine", "float"},       {"FLOAT_DECIDES", "COUNTED", "fine", "float"},
+    {"PARTLY", "COUNTED", "fine", "unassigned"}, {"NOTHING", "COUNTED", "fine", "unassigned"},
+    {"INTEGER", "BITS", "fine", "float"},        {"INTEGER", "SIDE", "fine", "float"},
+    {"FLOAT", "PRIMITIVE", "fine", "fine"},      {"INTEGER", "READS", "fine", "fine"},
+    {"WRITES", "READS", "fine", "shared"},       {"WRITES", "COUNTED", "fine", "fine"},
+    {"LOADED", "WRITES", "fine", "fine"},        {"LOADED", "COUNTED_WRITES", "fine", "shared"},
 };
 
 static struct bf_shader_info stage_of(const char *name, bool optimized, const char *extension)

@@ -88,6 +88,50 @@ TEST(folds_loads_one_by_one)
     bf_shader_release(shader);
 }
 
+/* Structs of two of the struct before: as many parts as nobody can look at. */
+static char *large_text(void)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    assert_non_null(to);
+    fputs("OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main "
+          "\"main\"\n"
+          "OpExecutionMode %main LocalSize 1 1 1\nOpDecorate %push Block\n"
+          "OpMemberDecorate %push 0 Offset 0\n%void = OpTypeVoid\n%uint = OpTypeInt 32 0\n"
+          "%nothing = OpTypeFunction %void\n%push = OpTypeStruct %uint\n%s0 = OpTypeStruct %uint "
+          "%uint\n",
+          to);
+    for (uint32_t i = 1; i <= 30; i++)
+        fprintf(to, "%%s%u = OpTypeStruct %%s%u %%s%u\n", i, i - 1, i - 1);
+    fputs("%to_large = OpTypePointer StorageBuffer %s30\n%to_push = OpTypePointer PushConstant "
+          "%push\n"
+          "%to_uint = OpTypePointer PushConstant %uint\n%to_first = OpTypePointer StorageBuffer "
+          "%s29\n"
+          "%zero = OpConstant %uint 0\n%block = OpVariable %to_push PushConstant\n"
+          "%large = OpVariable %to_large StorageBuffer\n%main = OpFunction %void None %nothing\n"
+          "%begin = OpLabel\n%from = OpAccessChain %to_uint %block %zero\n%n = OpLoad %uint %from\n"
+          "%first = OpAccessChain %to_first %large %zero\n%copy = OpLoad %s29 %first\nOpReturn\n"
+          "OpFunctionEnd\n",
+          to);
+    fclose(to);
+    return text;
+}
+
+/* [SF-5] */
+TEST(what_is_too_large_is_given_up)
+{
+    size_t count;
+    char *text = large_text();
+    uint32_t *words = assemble(text, &count);
+    struct bf_shader *shader = shader_of_words(words, count, VK_SHADER_STAGE_COMPUTE_BIT);
+    assert_true(bf_shader_facts_of(shader)->unmeasured);
+    assert_string_equal(bf_shader_reason_name(bf_shader_facts_of(shader)->reason), "complex");
+    bf_shader_release(shader);
+    free(words);
+    free(text);
+}
+
 #define CONDITIONS 8000
 #define CALLS      800 /* in calls: a round of the search each */
 

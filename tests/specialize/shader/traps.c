@@ -190,6 +190,34 @@ TEST(indexed_by_specialization)
     bf_shader_release(shader);
 }
 
+/* One by an operation on other integers than those of 32 bits isn't evaluated here: -1 is less than
+ * 0 in 16 bits, too. */
+TEST(indexed_by_narrow_operation)
+{
+    static const struct parts
+        narrow =
+            {
+                .capabilities = "OpCapability Int16",
+                .globals = "%bool = OpTypeBool\n%narrow = OpTypeInt 16 1\n"
+                           "%minus = OpConstant %narrow -1\n%nought = OpConstant %narrow 0\n"
+                           "%less = OpSpecConstantOp %bool SLessThan %minus %nought\n"
+                           "%index = OpSpecConstantOp %int Select %less %zero %one",
+                .body = "%far = OpAccessChain %int_pointer %push %one %index\n"
+                        "%value = OpLoad %int %far",
+            },
+        plain = {
+            .globals = "%bool = OpTypeBool\n%minus = OpConstant %int -1\n"
+                       "%less = OpSpecConstantOp %bool SLessThan %minus %zero\n"
+                       "%index = OpSpecConstantOp %int Select %less %zero %one",
+            .body = "%far = OpAccessChain %int_pointer %push %one %index\n"
+                    "%value = OpLoad %int %far",
+        };
+    reason_is(assembled(narrow), "no-load");
+    struct bf_shader *shader = assembled(plain);
+    assert_non_null(member_at(shader, 16));
+    bf_shader_release(shader);
+}
+
 TEST(entries)
 {
     const struct spirv *spirv = spirv_find("types.comp");
