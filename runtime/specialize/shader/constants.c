@@ -46,8 +46,7 @@ static bool operation(const struct bf_module *m, const struct bf_instruction *in
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t id = bf_word(m, in, 4 + i);
         const struct bf_instruction *given = bf_definition(m, id);
-        if (!given || !is_plain(m, given->type) ||
-            !bf_constant(m, id, &operand[i]))
+        if (!given || !is_plain(m, given->type) || !bf_constant(m, id, &operand[i]))
             return false;
     }
     uint32_t a = (uint32_t)operand[0], b = (uint32_t)operand[1];
