@@ -56,6 +56,10 @@ static void analysis_run(void *context)
                 a->result.reason = BF_REASON_CANCELLED;
             else
                 bf_pipeline_copy_analyse(a->copy, &a->result);
+            if (a->result.reason == BF_REASON_NONE &&
+                (!bf_specializer_remembers(s) ||
+                 bf_archive_load(s->archive, a->result.hash) != VK_SUCCESS))
+                a->result.reason = BF_REASON_MEMORY;
             a->ns = bf_now_ns() - begun;
             analysis_push(&s->analysed, a);
         }
@@ -112,8 +116,6 @@ void bf_analysis_collect(struct bf_specializer *s)
         return;
     for (struct bf_analysis *a = analysis_take_all(&s->analysed); a; a = next) {
         next = a->next;
-        if (a->result.reason == BF_REASON_NONE && !bf_specializer_remembers(s))
-            a->result.reason = BF_REASON_MEMORY;
         bool lives = bf_pipeline_copy_settle(a->copy, &a->result);
         bf_lock_acquire(&s->lock);
         bf_specialize_report_analysed(s, a->copy->record, lives, a->ns);

@@ -110,11 +110,10 @@ static enum bf_reason job_make(struct bf_job *job)
     if (reason == BF_REASON_NONE) {
         /* A driver that crashes over it here crashes the program: the next run finds that it
          * began. */
-        const struct bf_archive_key bar = bf_variant_bar_key(job->hash);
         uint64_t begun = bf_now_ns();
-        bf_archive_begin(s->archive, &bar);
+        bf_archive_begin(s->archive, job->hash);
         reason = form_build(job, &forms[job->form]);
-        bf_archive_end(s->archive, &bar);
+        bf_archive_end(s->archive, job->hash);
         job->times.build = bf_now_ns() - begun;
     }
     for (uint32_t i = 0; i < BF_FORMS; i++)
@@ -143,12 +142,10 @@ static bool is_lasting(const struct bf_job *job, enum bf_reason reason)
 static void misbehaviour_store(struct bf_job *job)
 {
     struct bf_specializer *s = job->specializer;
-    const struct bf_archive_key pipeline = bf_variant_bar_key(job->hash);
-    const struct bf_archive_key driver = bf_variant_driver_bar_key();
-    bf_archive_strike(s->archive, &pipeline);
+    bf_archive_strike(s->archive, job->hash);
     if (job->error != VK_ERROR_DEVICE_LOST)
         return;
-    bf_archive_strike(s->archive, &driver);
+    bf_archive_strike(s->archive, bf_variant_any_shaders);
     bf_message(BF_MESSAGE_WARNING,
                "specialize: a check has lost its device: no shader is rebuilt with this driver any "
                "more, until it changes%s%s",
@@ -159,7 +156,7 @@ static void misbehaviour_store(struct bf_job *job)
 /* They do that with whatever values: none are tried again. */
 static void shaders_reject(struct bf_job *job, enum bf_reason reason)
 {
-    const struct bf_archive_key key = bf_variant_bar_key(job->hash);
+    const struct bf_archive_key key = bf_variant_shaders_key(job->hash);
     const struct bf_verdict verdict = {.code = BF_VERDICT_REJECTED, .reason = (uint16_t)reason};
     bf_archive_put(job->specializer->archive, &key, &verdict);
 }

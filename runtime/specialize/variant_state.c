@@ -33,30 +33,26 @@ struct bf_archive_key bf_variant_archive_key(const uint8_t hash[32], uint8_t mas
     return key;
 }
 
-struct bf_archive_key bf_variant_bar_key(const uint8_t hash[32])
+struct bf_archive_key bf_variant_shaders_key(const uint8_t hash[32])
 {
     struct bf_archive_key key = {.form = BF_ARCHIVE_FORM_PLAIN}; /* no variant has an empty mask */
     memcpy(key.hash, hash, sizeof(key.hash));
     return key;
 }
 
-struct bf_archive_key bf_variant_driver_bar_key(void)
-{
-    return bf_variant_bar_key((const uint8_t[32]){0});
-}
+const uint8_t bf_variant_any_shaders[32] = {0};
 
 enum bf_reason bf_variant_barred(const struct bf_specializer *s, const uint8_t hash[32])
 {
-    const struct bf_archive_key pipeline = bf_variant_bar_key(hash);
-    const struct bf_archive_key driver = bf_variant_driver_bar_key();
+    const struct bf_archive_key key = bf_variant_shaders_key(hash);
     struct bf_verdict verdict;
-    if (bf_archive_find(s->archive, &driver, &verdict) && verdict.code == BF_VERDICT_BARRED)
+    if (bf_archive_barred(s->archive, bf_variant_any_shaders))
         return BF_REASON_DRIVER;
-    if (!bf_archive_find(s->archive, &pipeline, &verdict))
-        return BF_REASON_NONE;
-    return verdict.code == BF_VERDICT_BARRED     ? BF_REASON_CRASHED
-           : verdict.code == BF_VERDICT_REJECTED ? (enum bf_reason)verdict.reason
-                                                 : BF_REASON_NONE;
+    if (bf_archive_barred(s->archive, hash))
+        return BF_REASON_CRASHED;
+    return bf_archive_find(s->archive, &key, &verdict) && verdict.code == BF_VERDICT_REJECTED
+               ? (enum bf_reason)verdict.reason
+               : BF_REASON_NONE;
 }
 
 static uint32_t epoch_of(struct bf_specializer *s)
@@ -452,8 +448,7 @@ void bf_variant_states_pipeline_made(void *specializer, struct bf_pipeline *pipe
         bf_lock_release(&s->lock);
         return;
     }
-    struct bf_variant_states *states =
-        bf_specializer_remembers(s) ? calloc(1, sizeof(*states)) : NULL;
+    struct bf_variant_states *states = calloc(1, sizeof(*states));
     if (!states)
         return; /* the pipeline keeps to its general form */
     states->pipeline = pipeline;

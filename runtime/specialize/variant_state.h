@@ -293,12 +293,13 @@ void bf_variant_put_values(uint8_t push[BF_PUSH_BYTES], const struct bf_watch *w
 struct bf_archive_key bf_variant_archive_key(const uint8_t hash[32], uint8_t mask,
                                              const uint32_t values[BF_WATCHED]);
 
-/* The keys under which the archive has what is barred: all variants of a pipeline, since one of
- * them, or what it is compared with, has misbehaved; and whatever a driver builds, since a check
- * has lost a device of its. */
-struct bf_archive_key bf_variant_bar_key(const uint8_t hash[32]);
-struct bf_archive_key bf_variant_driver_bar_key(void);
-/* BF_REASON_NONE: neither is. Thread-safety: safe. */
+/* The key under which the archive has what is true of all variants of a pipeline. */
+struct bf_archive_key bf_variant_shaders_key(const uint8_t hash[32]);
+/* No pipeline's hash: it is barred where nothing is to be built with a driver any more, since a
+ * check has lost a device of its. */
+extern const uint8_t bf_variant_any_shaders[32];
+/* Whether a pipeline, or its driver, is barred, or its shaders are rejected whatever the values.
+ * BF_REASON_NONE: neither is. Thread-safety: safe. */
 enum bf_reason bf_variant_barred(const struct bf_specializer *specializer, const uint8_t hash[32]);
 
 #endif

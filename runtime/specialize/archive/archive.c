@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The archive: verdicts and strikes by key, read from the cache file at opening and kept in
- * memory. */
+/* The archive: verdicts and strikes by pipeline, read from the folder when they are loaded, and
+ * kept in memory. */
 #include "specialize/archive/archive.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,28 +11,38 @@
 
 #include "belfry/belfry.h"
 #include "base/lock.h"
+#include "base/map.h"
 #include "base/sha256.h"
-#include "specialize/archive/cache_file.h"
+#include "specialize/archive/folder.h"
 
-#define CAP_DEFAULT (32u << 20)
-#define CAP_LEAST   4096u
+#define MOST_DEFAULT 8192u
+
+/* What is known of a pipeline. It stays until the archive is closed, and so does whatever set of
+ * verdicts somebody may be reading: they are chained. */
+struct known {
+    struct known *next; /* whose hash begins alike */
+    struct known *all;
+    uint8_t hash[BF_ARCHIVE_HASH];
+    _Atomic(struct bf_verdicts *) verdicts;
+    _Atomic bool barred;
+    bool unwritten, bar_unwritten;
+};
 
 /* A build that has begun and not ended. */
 struct build {
     struct build *next;
-    struct bf_archive_key key;
-    uint32_t serial;
-    bool on_disk;
+    const struct known *known;
+    uint64_t number;
+    int mark;
 };
 
 struct bf_archive {
-    struct bf_snapshot known;
-    uint32_t entries_most;
-
-    struct bf_lock lock; /* over all that follows and over writing to 'known'; held over I/O */
-    struct bf_cache_file file;
+    struct bf_map known;
+    struct bf_lock
+        lock; /* over all that follows, and over changes of what is known; held over I/O */
+    struct bf_folder folder;
+    struct known *all;
     struct build *builds;
-    uint32_t serials;
 };
 
 /* With its length, so that two texts can't be taken for two others. */
@@ -68,67 +79,98 @@ bool bf_archive_folder(char *out, size_t size, const char *base,
     return n > 0 && (size_t)n < size;
 }
 
+/* ---------------------------------------------------------------------------------------- Known */
+
+/* The map's keys are neither 0 nor all ones. */
+static uint64_t known_key(const uint8_t hash[BF_ARCHIVE_HASH])
+{
+    uint64_t key;
+    memcpy(&key, hash, sizeof(key));
+    return key + 1 < 2 ? 2 : key;
+}
+
+static struct known *known_find(const struct bf_archive *archive,
+                                const uint8_t hash[BF_ARCHIVE_HASH])
+{
+    struct known *known = bf_map_find((struct bf_map *)&archive->known, known_key(hash));
+    while (known && memcmp(known->hash, hash, BF_ARCHIVE_HASH) != 0)
+        known = known->next;
+    return known;
+}
+
+/* NULL: out of memory. The lock is held. */
+static struct known *known_load(struct bf_archive *archive, const uint8_t hash[BF_ARCHIVE_HASH])
+{
+    struct known *known = known_find(archive, hash);
+    struct bf_verdicts *verdicts;
+    bool barred;
+    if (known)
+        return known;
+    known = calloc(1, sizeof(*known));
+    if (!known || !bf_folder_read(&archive->folder, hash, &verdicts, &barred)) {
+        free(known);
+        return NULL;
+    }
+    memcpy(known->hash, hash, BF_ARCHIVE_HASH);
+    atomic_init(&known->verdicts, verdicts);
+    atomic_init(&known->barred, barred);
+    known->next = bf_map_find(&archive->known, known_key(hash));
+    if (!bf_map_insert(&archive->known, known_key(hash), known)) {
+        free(verdicts);
+        free(known);
+        return NULL;
+    }
+    known->all = archive->all;
+    archive->all = known;
+    return known;
+}
+
+static void known_publish(struct known *known, struct bf_verdicts *verdicts)
+{
+    verdicts->older = atomic_load_explicit(&known->verdicts, memory_order_relaxed);
+    atomic_store_explicit(&known->verdicts, verdicts, memory_order_release);
+}
+
+static void known_free(struct known *known)
+{
+    for (struct bf_verdicts *v = atomic_load(&known->verdicts), *older; v; v = older) {
+        older = v->older;
+        free(v);
+    }
+    free(known);
+}
+
+/* Tries to bring to disk what isn't there, until something fails. The lock is held. */
+static void archive_write(struct bf_archive *archive)
+{
+    bool goes = archive->folder.on;
+    for (struct known *known = archive->all; known && goes; known = known->all) {
+        if (known->unwritten)
+            goes = bf_folder_write(&archive->folder, known->hash, known->verdicts);
+        known->unwritten &= !goes;
+        if (known->bar_unwritten && goes)
+            goes = bf_folder_bar(&archive->folder, known->hash);
+        known->bar_unwritten &= !goes;
+    }
+}
+
 /* ------------------------------------------------------------------------------- Open and close */
-
-/* Which builds have an owner that is gone. NULL: out of memory. */
-static uint64_t *owners_gone(const struct bf_archive *archive, size_t *n)
-{
-    const struct bf_snapshot *known = &archive->known;
-    uint64_t *gone = malloc((known->n_builds + 1) * sizeof(*gone));
-    *n = 0;
-    for (size_t i = 0; gone && i < known->n_builds; i++)
-        if (!bf_cache_file_owner_lives(&archive->file, known->builds[i].owner))
-            gone[(*n)++] = known->builds[i].owner;
-    return gone;
-}
-
-/* Builds whose owner is gone are strikes (AR-3). All that an owner has written is in the file
- * once it is gone; but it may have ended its build after the file was read here, and exited
- * then. So a file with such builds is read once more. */
-static bool archive_read(struct bf_archive *archive)
-{
-    struct bf_cache_file *file = &archive->file;
-    if (!bf_cache_file_read(file, &archive->known))
-        return false;
-    if (archive->known.foreign) {
-        file->replace = true;
-        bf_cache_file_compact(file);
-    }
-    size_t n;
-    uint64_t *gone = owners_gone(archive, &n);
-    if (gone && n) {
-        bf_snapshot_finish(&archive->known);
-        if (!bf_cache_file_read(file, &archive->known)) {
-            free(gone);
-            return false;
-        }
-        struct bf_snapshot *known = &archive->known;
-        for (size_t i = 0; i < known->n_builds; i++) {
-            size_t at = 0;
-            while (at < n && gone[at] != known->builds[i].owner)
-                at++;
-            if (at < n)
-                bf_index_strike(&known->index, known->builds[i].entry);
-        }
-    }
-    free(gone);
-    return gone;
-}
 
 struct bf_archive *bf_archive_open(const struct bf_archive_info *info)
 {
+    static const uint8_t none[BF_ARCHIVE_HASH] = {0};
     struct bf_archive *archive = calloc(1, sizeof(*archive));
     if (!archive)
         return NULL;
-    uint64_t cap = info->cap ? info->cap : CAP_DEFAULT;
-    if (cap < CAP_LEAST)
-        cap = CAP_LEAST;
-    uint64_t most = cap / BF_RECORD_SIZE;
-    archive->entries_most = most < UINT32_MAX / 4 ? (uint32_t)most : UINT32_MAX / 4;
-    archive->file = (struct bf_cache_file){.folder = -1, .lock = -1, .data = -1};
+    archive->folder = (struct bf_folder){.fd = -1, .lock = -1};
     if (!info->folder || !info->folder[0] || getauxval(AT_SECURE))
         return archive;
-    if (!bf_cache_file_open(&archive->file, info->folder, cap) || !archive_read(archive)) {
+    bool opened = bf_folder_open(&archive->folder, info->folder);
+    if (opened) {
+        bf_folder_sweep(&archive->folder, info->most ? info->most : MOST_DEFAULT);
+        opened = known_load(archive, none) != NULL;
+    }
+    if (!opened) {
         bf_archive_close(archive);
         return NULL;
     }
@@ -139,26 +181,49 @@ void bf_archive_close(struct bf_archive *archive)
 {
     if (!archive)
         return;
-    bf_cache_file_close(&archive->file);
-    while (archive->builds) {
-        struct build *next = archive->builds->next;
-        free(archive->builds);
-        archive->builds = next;
+    archive_write(archive);
+    for (struct build *build = archive->builds, *next; build; build = next) {
+        next = build->next;
+        if (build->mark >= 0)
+            close(build->mark);
+        free(build);
     }
-    bf_snapshot_finish(&archive->known);
+    for (struct known *known = archive->all, *next; known; known = next) {
+        next = known->all;
+        known_free(known);
+    }
+    bf_folder_close(&archive->folder);
+    bf_map_finish(&archive->known, NULL, NULL);
     free(archive);
 }
 
 /* ----------------------------------------------------------------------------------------- Read */
 
+static bool verdict_tell(const struct bf_verdict_entry *entry, struct bf_verdict *out)
+{
+    *out = (struct bf_verdict){.code = (enum bf_verdict_code)entry->code,
+                               .reason = entry->reason,
+                               .gain = entry->gain,
+                               .n = entry->n};
+    return entry->code != BF_VERDICT_FORGOTTEN;
+}
+
 bool bf_archive_find(const struct bf_archive *archive, const struct bf_archive_key *key,
                      struct bf_verdict *out)
 {
-    struct bf_archive_key canonical;
-    if (!bf_archive_key_canonical(key, &canonical))
+    struct bf_verdict_entry wanted;
+    const struct known *known = known_find(archive, key->hash);
+    if (!known || !bf_verdict_entry_make(key, NULL, &wanted))
         return false;
-    const struct bf_index_entry *entry = bf_index_find(&archive->known.index, &canonical);
-    return entry && bf_index_known(entry, out);
+    const struct bf_verdict_entry *entry =
+        bf_verdicts_find(atomic_load_explicit(&known->verdicts, memory_order_acquire), &wanted);
+    return entry && verdict_tell(entry, out);
+}
+
+bool bf_archive_barred(const struct bf_archive *archive, const uint8_t hash[BF_ARCHIVE_HASH])
+{
+    const struct known *known = known_find(archive, hash);
+    return known && atomic_load(&known->barred);
 }
 
 uint32_t bf_archive_for_pipeline(const struct bf_archive *archive,
@@ -167,138 +232,103 @@ uint32_t bf_archive_for_pipeline(const struct bf_archive *archive,
                                               const struct bf_verdict *verdict),
                                  void *context)
 {
+    const struct known *known = known_find(archive, hash);
+    const struct bf_verdicts *verdicts =
+        known ? atomic_load_explicit(&known->verdicts, memory_order_acquire) : NULL;
     uint32_t n = 0;
-    for (const struct bf_index_entry *entry = bf_index_pipeline(&archive->known.index, hash); entry;
-         entry = entry->sibling) {
+    for (uint32_t i = 0; verdicts && i < verdicts->count; i++) {
+        const struct bf_verdict_entry *entry = &verdicts->entries[i];
+        struct bf_archive_key key = {
+            .n_values = entry->n_values, .mask = entry->mask, .form = entry->form};
         struct bf_verdict verdict;
-        if (bf_index_known(entry, &verdict)) {
-            each(context, &entry->key, &verdict);
-            n++;
-        }
+        if (!verdict_tell(entry, &verdict))
+            continue;
+        memcpy(key.hash, hash, sizeof(key.hash));
+        memcpy(key.values, entry->values, sizeof(key.values));
+        each(context, &key, &verdict);
+        n++;
     }
     return n;
 }
 
 /* ---------------------------------------------------------------------------------------- Write */
 
-/* Success with *entry NULL: there are too many entries. */
-static VkResult entry_add(struct bf_archive *archive, const struct bf_archive_key *key,
-                          struct bf_index_entry **entry)
+VkResult bf_archive_load(struct bf_archive *archive, const uint8_t hash[BF_ARCHIVE_HASH])
 {
-    struct bf_index *index = &archive->known.index;
-    *entry = bf_index_find(index, key);
-    if (*entry || index->count >= archive->entries_most)
+    if (known_find(archive, hash))
         return VK_SUCCESS;
-    *entry = bf_index_add(index, key);
-    return *entry ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
+    bf_lock_acquire(&archive->lock);
+    const struct known *known = known_load(archive, hash);
+    bf_lock_release(&archive->lock);
+    return known ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
-static bool archive_append(struct bf_archive *archive, const struct bf_record *record, bool again)
+VkResult bf_archive_begin(struct bf_archive *archive, const uint8_t hash[BF_ARCHIVE_HASH])
 {
-    uint8_t bytes[BF_RECORD_SIZE];
-    bf_record_encode(record, bytes);
-    return bf_cache_file_append(&archive->file, bytes, again);
-}
-
-/* The latest build of that key, taken out of the list; NULL: there is none. */
-static struct build *build_take(struct bf_archive *archive, const struct bf_archive_key *key)
-{
-    for (struct build **link = &archive->builds; *link; link = &(*link)->next) {
-        struct build *build = *link;
-        if (bf_archive_key_equal(&build->key, key)) {
-            *link = build->next;
-            return build;
-        }
-    }
-    return NULL;
-}
-
-VkResult bf_archive_begin(struct bf_archive *archive, const struct bf_archive_key *key)
-{
-    struct bf_archive_key canonical;
-    if (!bf_archive_key_canonical(key, &canonical))
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    struct bf_verdict verdict;
-    if (bf_archive_find(archive, &canonical, &verdict) && verdict.code == BF_VERDICT_BARRED)
-        return VK_ERROR_NOT_PERMITTED_KHR;
     struct build *build = malloc(sizeof(*build));
     if (!build)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
-    build->key = canonical;
-
     bf_lock_acquire(&archive->lock);
-    build->serial = archive->serials++;
-    build->next = archive->builds;
-    archive->builds = build;
-    build->on_disk = archive_append(archive,
-                                    &(struct bf_record){.kind = BF_RECORD_BEGIN,
-                                                        .key = canonical,
-                                                        .owner = archive->file.owner,
-                                                        .serial = build->serial},
-                                    false);
+    VkResult result = VK_SUCCESS;
+    build->known = known_load(archive, hash);
+    if (!build->known)
+        result = VK_ERROR_OUT_OF_HOST_MEMORY;
+    else if (atomic_load(&build->known->barred))
+        result = VK_ERROR_NOT_PERMITTED_KHR;
+    if (result == VK_SUCCESS) {
+        build->mark = bf_folder_begin(&archive->folder, hash, &build->number);
+        build->next = archive->builds;
+        archive->builds = build;
+    }
     bf_lock_release(&archive->lock);
-    return VK_SUCCESS;
+    if (result != VK_SUCCESS)
+        free(build);
+    return result;
 }
 
-VkResult bf_archive_end(struct bf_archive *archive, const struct bf_archive_key *key)
+void bf_archive_end(struct bf_archive *archive, const uint8_t hash[BF_ARCHIVE_HASH])
 {
-    struct bf_archive_key canonical;
-    if (!bf_archive_key_canonical(key, &canonical))
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    bf_lock_acquire(&archive->lock);
-    struct build *build = build_take(archive, &canonical);
-    if (build && build->on_disk)
-        archive_append(archive,
-                       &(struct bf_record){.kind = BF_RECORD_END,
-                                           .key = canonical,
-                                           .owner = archive->file.owner,
-                                           .serial = build->serial},
-                       true);
-    bf_lock_release(&archive->lock);
-    free(build);
-    return VK_SUCCESS;
-}
-
-VkResult bf_archive_strike(struct bf_archive *archive, const struct bf_archive_key *key)
-{
-    struct bf_archive_key canonical;
-    if (!bf_archive_key_canonical(key, &canonical))
-        return VK_ERROR_VALIDATION_FAILED_EXT;
     struct build *build = NULL;
     bf_lock_acquire(&archive->lock);
-    struct bf_index_entry *entry;
-    VkResult result = entry_add(archive, &canonical, &entry);
-    if (result == VK_SUCCESS) {
-        if (entry)
-            bf_index_strike(&archive->known.index, entry);
-        build = build_take(archive, &canonical);
-        archive_append(archive, &(struct bf_record){.kind = BF_RECORD_STRIKE, .key = canonical},
-                       true);
+    for (struct build **link = &archive->builds; *link && !build; link = &(*link)->next) {
+        if (memcmp((*link)->known->hash, hash, BF_ARCHIVE_HASH) != 0)
+            continue;
+        build = *link;
+        *link = build->next;
+        bf_folder_end(&archive->folder, hash, build->number, build->mark);
+        break;
     }
     bf_lock_release(&archive->lock);
     free(build);
-    return result;
+}
+
+VkResult bf_archive_strike(struct bf_archive *archive, const uint8_t hash[BF_ARCHIVE_HASH])
+{
+    bf_lock_acquire(&archive->lock);
+    struct known *known = known_load(archive, hash);
+    if (known) {
+        known->bar_unwritten |= !atomic_exchange(&known->barred, true);
+        archive_write(archive);
+    }
+    bf_lock_release(&archive->lock);
+    return known ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
 VkResult bf_archive_put(struct bf_archive *archive, const struct bf_archive_key *key,
                         const struct bf_verdict *verdict)
 {
-    struct bf_archive_key canonical;
-    if (!bf_archive_key_canonical(key, &canonical) ||
-        (verdict->code != BF_VERDICT_FORGOTTEN && verdict->code != BF_VERDICT_KEPT &&
-         verdict->code != BF_VERDICT_REJECTED))
+    struct bf_verdict_entry entry;
+    if (!bf_verdict_entry_make(key, verdict, &entry))
         return VK_ERROR_VALIDATION_FAILED_EXT;
+    entry.unwritten = true;
     bf_lock_acquire(&archive->lock);
-    struct bf_index_entry *entry;
-    VkResult result = entry_add(archive, &canonical, &entry);
-    if (result == VK_SUCCESS) {
-        if (entry)
-            bf_index_put(&archive->known.index, entry, verdict);
-        archive_append(
-            archive,
-            &(struct bf_record){.kind = BF_RECORD_VERDICT, .key = canonical, .verdict = *verdict},
-            true);
+    struct known *known = known_load(archive, key->hash);
+    struct bf_verdicts *verdicts = known ? bf_verdicts_with(known->verdicts, &entry) : NULL;
+    if (verdicts) {
+        known_publish(known, verdicts);
+        known->unwritten = true;
+        archive_write(archive);
     }
     bf_lock_release(&archive->lock);
-    return result;
+    return verdicts ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
 }

@@ -2,6 +2,7 @@
 /* A folder that goes away again, and keys and verdicts by number. */
 #include "archive_helper.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <sys/stat.h>
@@ -31,7 +32,6 @@ int place_setup(void **state)
             return -1;
     }
     snprintf(place->folder, sizeof(place->folder), "%s/a/b", place->root);
-    snprintf(place->file, sizeof(place->file), "%s/verdicts", place->folder);
     lines = 0;
     *state = place;
     return 0;
@@ -50,18 +50,39 @@ int place_teardown(void **state)
     return result;
 }
 
-struct bf_archive *open_at(const char *folder, uint64_t cap)
+const char *file_of(const struct place *place, uint32_t key, const char *ending)
 {
-    struct bf_archive *archive =
-        bf_archive_open(&(struct bf_archive_info){.folder = folder, .cap = cap});
+    static char path[256];
+    const struct bf_archive_key whole = key_of(key);
+    int at = snprintf(path, sizeof(path), "%s/", place->folder);
+    for (uint32_t i = 0; i < BF_ARCHIVE_HASH; i++)
+        at += snprintf(path + at, sizeof(path) - (size_t)at, "%02x", whole.hash[i]);
+    snprintf(path + at, sizeof(path) - (size_t)at, "%s", ending);
+    return path;
+}
+
+uint32_t files_with(const struct place *place, const char *part)
+{
+    uint32_t n = 0;
+    DIR *all = opendir(place->folder);
+    for (const struct dirent *one; all && (one = readdir(all));)
+        n += strstr(one->d_name, part) != NULL;
+    if (all)
+        closedir(all);
+    return n;
+}
+
+struct bf_archive *open_at(const char *folder)
+{
+    struct bf_archive *archive = bf_archive_open(&(struct bf_archive_info){.folder = folder});
     assert_non_null(archive);
     return archive;
 }
 
-struct bf_archive *open_again(struct bf_archive *archive, const char *folder, uint64_t cap)
+struct bf_archive *open_again(struct bf_archive *archive, const char *folder)
 {
     bf_archive_close(archive);
-    return open_at(folder, cap);
+    return open_at(folder);
 }
 
 struct bf_archive_key key_of(uint32_t number)
@@ -95,14 +116,15 @@ void put(struct bf_archive *archive, uint32_t key_number, uint32_t number)
     assert_success(bf_archive_put(archive, &key, &verdict));
 }
 
-uint32_t look(const struct bf_archive *archive, uint32_t number)
+uint32_t look(struct bf_archive *archive, uint32_t number)
 {
     struct bf_archive_key key = key_of(number);
     struct bf_verdict verdict;
+    assert_success(bf_archive_load(archive, key.hash));
+    if (bf_archive_barred(archive, key.hash))
+        return BARRED;
     if (!bf_archive_find(archive, &key, &verdict))
         return 0;
-    if (verdict.code == BF_VERDICT_BARRED)
-        return BARRED;
     struct bf_verdict expected = verdict_of(verdict.n);
     assert_verdict(&verdict, &expected);
     return verdict.n + 1;

@@ -62,7 +62,7 @@ TEST(drivers_differ_by_every_member)
 PLACE_TEST(what_is_put_is_found)
 {
     for (uint32_t run = 0; run < 2; run++) {
-        struct bf_archive *archive = open_at(place->folder, 0);
+        struct bf_archive *archive = open_at(place->folder);
         for (uint32_t i = 0; i < 1000; i++)
             assert_int_equal(look(archive, i), run ? i + 2 : 0);
         for (uint32_t i = 0; i < 1000; i++) {
@@ -73,47 +73,61 @@ PLACE_TEST(what_is_put_is_found)
         bf_archive_close(archive);
     }
     assert_int_equal(lines, 0);
-    assert_int_equal(file_size(place->file), BF_HEADER_SIZE + 4000 * BF_RECORD_SIZE);
+    assert_int_equal(files_with(place, VERDICTS), 250);
+    assert_int_equal(files_with(place, ""), 250 + 3); /* with the lock, and the folders' own two */
 }
 
-/* AR-9: until another verdict is put; a strike stays. */
+/* Nothing is found of a pipeline before it is loaded; what others put later isn't seen. */
+PLACE_TEST(what_is_loaded_is_found)
+{
+    struct bf_archive *archive = open_at(place->folder), *other = open_at(place->folder);
+    struct bf_archive_key key = key_of(0);
+    struct bf_verdict verdict;
+    put(archive, 0, 5);
+    assert_false(bf_archive_find(other, &key, &verdict));
+    assert_int_equal(bf_archive_for_pipeline(other, key.hash, NULL, NULL), 0);
+    assert_int_equal(look(other, 0), 6);
+    put(archive, 0, 6);
+    assert_int_equal(look(other, 0), 6);
+    bf_archive_close(other);
+    bf_archive_close(archive);
+}
+
+/* AR-9: until another verdict is put. */
 PLACE_TEST(what_is_forgotten_is_not_found)
 {
     static const struct bf_verdict nothing = {BF_VERDICT_FORGOTTEN, 0, 0, 0};
-    const struct bf_archive_key keys[3] = {key_of(0), key_of(1), key_of(2)};
+    const struct bf_archive_key keys[2] = {key_of(0), key_of(1)};
+    struct bf_archive *archive = open_at(place->folder);
+    for (uint32_t i = 0; i < 3; i++)
+        put(archive, i, 7);
+    for (uint32_t i = 0; i < 2; i++)
+        assert_success(bf_archive_put(archive, &keys[i], &nothing));
     for (uint32_t run = 0; run < 2; run++) {
-        struct bf_archive *archive = open_at(place->folder, 0);
-        for (uint32_t i = 0; i < 3 && !run; i++)
-            put(archive, i, 7);
-        assert_success(bf_archive_strike(archive, &keys[1]));
         for (uint32_t i = 0; i < 3; i++)
-            assert_success(bf_archive_put(archive, &keys[i], &nothing));
-        assert_int_equal(look(archive, 0), 0);
-        assert_int_equal(look(archive, 1), BARRED);
-        archive = open_again(archive, place->folder, 0);
-        assert_int_equal(look(archive, 0), 0);
-        assert_int_equal(look(archive, 1), BARRED);
-        assert_int_equal(look(archive, 2), 0);
-        put(archive, 2, 9);
-        assert_int_equal(look(archive, 2), 10);
-        archive = open_again(archive, place->folder, 0);
-        assert_int_equal(look(archive, 2), 10);
-        bf_archive_close(archive);
+            assert_int_equal(look(archive, i), i < 2 ? 0 : 8);
+        archive = open_again(archive, place->folder);
     }
+    put(archive, 0, 9);
+    assert_int_equal(look(archive, 0), 10);
+    archive = open_again(archive, place->folder);
+    assert_int_equal(look(archive, 0), 10);
+    assert_int_equal(look(archive, 1), 0);
+    bf_archive_close(archive);
 }
 
 TEST(memory_alone_does_too)
 {
     const char *const folders[] = {NULL, ""};
     for (uint32_t f = 0; f < 2; f++) {
-        struct bf_archive *archive = open_at(folders[f], 0);
-        struct bf_archive_key key = key_of(1);
+        struct bf_archive *archive = open_at(folders[f]);
+        struct bf_archive_key key = key_of(4);
         put(archive, 0, 5);
         assert_int_equal(look(archive, 0), 6);
-        assert_success(bf_archive_begin(archive, &key));
-        assert_int_equal(look(archive, 1), 0);
-        assert_success(bf_archive_strike(archive, &key));
-        assert_int_equal(look(archive, 1), BARRED);
+        assert_success(bf_archive_begin(archive, key.hash));
+        assert_int_equal(look(archive, 4), 0);
+        assert_success(bf_archive_strike(archive, key.hash));
+        assert_int_equal(look(archive, 4), BARRED);
         bf_archive_close(archive);
     }
     bf_archive_close(NULL);
@@ -137,7 +151,7 @@ PLACE_TEST(keys_differ_by_every_member)
         keys[n] = first, keys[n++].hash[i] = 1;
 
     for (uint32_t run = 0; run < 2; run++) {
-        struct bf_archive *archive = open_at(place->folder, 0);
+        struct bf_archive *archive = open_at(place->folder);
         for (uint32_t i = 0; run == 0 && i < n; i++) {
             struct bf_verdict verdict = verdict_of(i);
             assert_false(bf_archive_find(archive, &keys[i], &verdict));
@@ -145,6 +159,7 @@ PLACE_TEST(keys_differ_by_every_member)
         }
         for (uint32_t i = 0; i < n; i++) {
             struct bf_verdict verdict, expected = verdict_of(i);
+            assert_success(bf_archive_load(archive, keys[i].hash));
             assert_true(bf_archive_find(archive, &keys[i], &verdict));
             assert_verdict(&verdict, &expected);
         }
@@ -170,7 +185,7 @@ PLACE_TEST(large_numbers_become_the_most)
         {BF_VERDICT_REJECTED, 0, BF_VERDICT_GAIN_MOST, BF_VERDICT_N_MOST},
     };
     for (uint32_t run = 0; run < 2; run++) {
-        struct bf_archive *archive = open_at(place->folder, 0);
+        struct bf_archive *archive = open_at(place->folder);
         for (uint32_t i = 0; i < sizeof(verdicts) / sizeof(verdicts[0]); i++) {
             struct bf_archive_key key = key_of(i);
             struct bf_verdict expected = verdicts[i], verdict;
@@ -180,6 +195,7 @@ PLACE_TEST(large_numbers_become_the_most)
                 expected.gain = BF_VERDICT_GAIN_MOST;
             if (expected.n > BF_VERDICT_N_MOST)
                 expected.n = BF_VERDICT_N_MOST;
+            assert_success(bf_archive_load(archive, key.hash));
             assert_true(bf_archive_find(archive, &key, &verdict));
             assert_verdict(&verdict, &expected);
         }
@@ -205,12 +221,13 @@ static void see(void *context, const struct bf_archive_key *key, const struct bf
 PLACE_TEST(pipelines_know_their_keys)
 {
     for (uint32_t run = 0; run < 2; run++) {
-        struct bf_archive *archive = open_at(place->folder, 0);
+        struct bf_archive *archive = open_at(place->folder);
         for (uint32_t i = 0; run == 0 && i < 400; i++)
             put(archive, i, i);
         for (uint32_t i = 0; i < 400; i += 4) {
             struct seen seen = {0};
             struct bf_archive_key key = key_of(i);
+            assert_success(bf_archive_load(archive, key.hash));
             assert_int_equal(bf_archive_for_pipeline(archive, key.hash, see, &seen), 4);
             assert_int_equal(seen.count, 4);
             assert_int_equal(seen.numbers, 15);
@@ -221,17 +238,41 @@ PLACE_TEST(pipelines_know_their_keys)
     }
 }
 
+/* AR-5: beyond a number of verdicts the oldest goes; a file of the most there may be is read. */
+PLACE_TEST(a_pipeline_has_so_many_verdicts)
+{
+    struct bf_archive_key key = key_of(0);
+    struct bf_archive *archive = open_at(place->folder);
+    for (uint32_t i = 0; i < BF_VERDICTS_MOST + 10; i++) {
+        const struct bf_verdict verdict = verdict_of(i);
+        key.values[0] = i;
+        assert_success(bf_archive_put(archive, &key, &verdict));
+    }
+    for (uint32_t run = 0; run < 2; run++) {
+        for (uint32_t i = 0; i < BF_VERDICTS_MOST + 10; i++) {
+            struct bf_verdict verdict;
+            key.values[0] = i;
+            assert_int_equal(bf_archive_find(archive, &key, &verdict), i >= 10);
+        }
+        archive = open_again(archive, place->folder);
+        assert_success(bf_archive_load(archive, key.hash));
+    }
+    bf_archive_close(archive);
+}
+
 PLACE_TEST(builds_that_end_are_no_strikes)
 {
     struct bf_archive_key key = key_of(0);
     for (uint32_t run = 0; run < 3; run++) {
-        struct bf_archive *archive = open_at(place->folder, 0);
+        struct bf_archive *archive = open_at(place->folder);
         assert_int_equal(look(archive, 0), 0);
-        assert_success(bf_archive_begin(archive, &key));
-        assert_success(bf_archive_begin(archive, &key));
-        assert_success(bf_archive_end(archive, &key));
-        assert_success(bf_archive_end(archive, &key));
-        assert_success(bf_archive_end(archive, &key)); /* one too many */
+        assert_success(bf_archive_begin(archive, key.hash));
+        assert_success(bf_archive_begin(archive, key.hash));
+        assert_int_equal(files_with(place, ".building."), 2);
+        bf_archive_end(archive, key.hash);
+        bf_archive_end(archive, key.hash);
+        bf_archive_end(archive, key.hash); /* one too many */
+        assert_int_equal(files_with(place, ".building."), 0);
         bf_archive_close(archive);
     }
 }
@@ -239,26 +280,27 @@ PLACE_TEST(builds_that_end_are_no_strikes)
 PLACE_TEST(a_build_that_does_not_end_is_one)
 {
     struct bf_archive_key key = key_of(0);
-    struct bf_archive *archive = open_at(place->folder, 0);
+    struct bf_archive *archive = open_at(place->folder);
     put(archive, 0, 9);
-    assert_success(bf_archive_begin(archive, &key)); /* of these two, */
-    assert_success(bf_archive_begin(archive, &key));
-    assert_success(bf_archive_end(archive, &key)); /* one */
+    assert_success(bf_archive_begin(archive, key.hash)); /* of these two, */
+    assert_success(bf_archive_begin(archive, key.hash));
+    bf_archive_end(archive, key.hash); /* one */
     assert_int_equal(look(archive, 0), 10);
 
     /* Others see nothing of it as long as it is open. */
-    struct bf_archive *other = open_at(place->folder, 0);
+    struct bf_archive *other = open_at(place->folder);
     assert_int_equal(look(other, 0), 10);
     bf_archive_close(other);
     bf_archive_close(archive);
 
     for (uint32_t run = 0; run < 2; run++) {
-        archive = open_at(place->folder, 0);
+        archive = open_at(place->folder);
+        assert_int_equal(files_with(place, ".building."), 0);
         assert_int_equal(look(archive, 0), BARRED);
-        assert_int_equal(bf_archive_begin(archive, &key), VK_ERROR_NOT_PERMITTED_KHR);
+        assert_int_equal(bf_archive_begin(archive, key.hash), VK_ERROR_NOT_PERMITTED_KHR);
         put(archive, 0, 9);
         assert_int_equal(look(archive, 0), BARRED);
-        assert_int_equal(look(archive, 1), 0);
+        assert_int_equal(look(archive, 4), 0);
         bf_archive_close(archive);
     }
 }
@@ -266,20 +308,33 @@ PLACE_TEST(a_build_that_does_not_end_is_one)
 PLACE_TEST(strikes_bar_at_once)
 {
     struct bf_archive_key key = key_of(3);
-    struct bf_archive *archive = open_at(place->folder, 0);
-    assert_success(bf_archive_begin(archive, &key));
-    assert_success(bf_archive_strike(archive, &key));
+    struct bf_archive *archive = open_at(place->folder);
+    assert_success(bf_archive_begin(archive, key.hash));
+    assert_success(bf_archive_strike(archive, key.hash));
+    bf_archive_end(archive, key.hash);
     for (uint32_t run = 0; run < 2; run++) {
         assert_int_equal(look(archive, 3), BARRED);
-        assert_int_equal(bf_archive_begin(archive, &key), VK_ERROR_NOT_PERMITTED_KHR);
-        archive = open_again(archive, place->folder, 0);
+        assert_int_equal(bf_archive_begin(archive, key.hash), VK_ERROR_NOT_PERMITTED_KHR);
+        archive = open_again(archive, place->folder);
     }
+    bf_archive_close(archive);
+}
+
+/* That of no pipeline is known without being loaded. */
+PLACE_TEST(a_strike_of_all_is_known_at_once)
+{
+    static const uint8_t none[BF_ARCHIVE_HASH] = {0};
+    struct bf_archive *archive = open_at(place->folder);
+    assert_false(bf_archive_barred(archive, none));
+    assert_success(bf_archive_strike(archive, none));
+    archive = open_again(archive, place->folder);
+    assert_true(bf_archive_barred(archive, none));
     bf_archive_close(archive);
 }
 
 PLACE_TEST(bad_input_is_refused)
 {
-    struct bf_archive *archive = open_at(place->folder, 0);
+    struct bf_archive *archive = open_at(place->folder);
     struct bf_archive_key keys[2] = {key_of(0), key_of(0)};
     struct bf_verdict verdict = verdict_of(0);
     keys[0].n_values = BF_ARCHIVE_VALUES + 1;
@@ -287,20 +342,18 @@ PLACE_TEST(bad_input_is_refused)
     for (uint32_t i = 0; i < 2; i++) {
         assert_int_equal(bf_archive_put(archive, &keys[i], &verdict),
                          VK_ERROR_VALIDATION_FAILED_EXT);
-        assert_int_equal(bf_archive_begin(archive, &keys[i]), VK_ERROR_VALIDATION_FAILED_EXT);
-        assert_int_equal(bf_archive_end(archive, &keys[i]), VK_ERROR_VALIDATION_FAILED_EXT);
-        assert_int_equal(bf_archive_strike(archive, &keys[i]), VK_ERROR_VALIDATION_FAILED_EXT);
+        assert_success(bf_archive_load(archive, keys[i].hash));
         assert_false(bf_archive_find(archive, &keys[i], &verdict));
     }
     keys[0] = key_of(0);
-    const int codes[] = {0, BF_VERDICT_BARRED, 7, -1};
-    for (uint32_t i = 0; i < 4; i++) {
+    const int codes[] = {0, 7, -1};
+    for (uint32_t i = 0; i < 3; i++) {
         verdict.code = (enum bf_verdict_code)codes[i];
         assert_int_equal(bf_archive_put(archive, &keys[0], &verdict),
                          VK_ERROR_VALIDATION_FAILED_EXT);
     }
     bf_archive_close(archive);
-    assert_int_equal(file_size(place->file), BF_HEADER_SIZE);
+    assert_int_equal(files_with(place, VERDICTS), 0);
 }
 
 /* -------------------------------------------------------------------------------------- Threads */
@@ -319,11 +372,19 @@ static void count(void *context, const struct bf_archive_key *key, const struct 
     ++*(uint32_t *)context;
 }
 
+/* As look, without loading anything. */
+static uint32_t seen_of(const struct bf_archive *archive, uint32_t number)
+{
+    struct bf_archive_key key = key_of(number);
+    struct bf_verdict verdict;
+    return bf_archive_find(archive, &key, &verdict) ? verdict.n + 1 : 0;
+}
+
 static void *reader(void *context)
 {
     struct crowd *crowd = context;
     for (uint32_t i = 0; !crowd->end; i++) {
-        uint32_t there = crowd->put, number = i * 7 % KEYS, found = look(crowd->archive, number);
+        uint32_t there = crowd->put, number = i * 7 % KEYS, found = seen_of(crowd->archive, number);
         if (number < there)
             assert_in_range(found, number + 1, number + 2);
         struct bf_archive_key key = key_of(number);
@@ -340,8 +401,8 @@ static void *writer(void *context)
     struct crowd *crowd = context;
     for (uint32_t i = 0; i < KEYS; i++) {
         struct bf_archive_key key = key_of(KEYS + i);
-        assert_success(bf_archive_begin(crowd->archive, &key));
-        assert_success(bf_archive_end(crowd->archive, &key));
+        assert_success(bf_archive_begin(crowd->archive, key.hash));
+        bf_archive_end(crowd->archive, key.hash);
     }
     return NULL;
 }
@@ -361,7 +422,7 @@ static void count_again(void *context, const struct bf_archive_key *key,
 
 PLACE_TEST(readers_may_read_for_each)
 {
-    struct crowd crowd = {.archive = open_at(place->folder, 0)};
+    struct crowd crowd = {.archive = open_at(place->folder)};
     for (uint32_t i = 0; i < 4; i++)
         put(crowd.archive, i, i + 1);
     struct bf_archive_key key = key_of(0);
@@ -371,7 +432,7 @@ PLACE_TEST(readers_may_read_for_each)
 
 PLACE_TEST(readers_take_no_lock)
 {
-    struct crowd crowd = {.archive = open_at(place->folder, 0)};
+    struct crowd crowd = {.archive = open_at(place->folder)};
     pthread_t threads[THREADS], other;
     for (uint32_t i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, reader, &crowd), 0);
@@ -387,7 +448,7 @@ PLACE_TEST(readers_take_no_lock)
         pthread_join(threads[i], NULL);
     bf_archive_close(crowd.archive);
 
-    crowd.archive = open_at(place->folder, 0);
+    crowd.archive = open_at(place->folder);
     for (uint32_t i = 0; i < 2 * KEYS; i++)
         assert_int_equal(look(crowd.archive, i), i < KEYS / 2 ? i + 2 : i < KEYS ? i + 1 : 0);
     bf_archive_close(crowd.archive);
