@@ -102,17 +102,27 @@ static bool can_run_dry(const struct layer_physical *p)
     return features.robustBufferAccess;
 }
 
+/* Whether it is on, or would be, because nobody has said anything of it: nobody will miss it. */
+static bool is_unasked(const struct bf_settings *settings)
+{
+    return bf_settings_source(settings, BF_KEY_SPECIALIZE) == BF_SETTING_DEFAULT &&
+           !settings->report;
+}
+
 static bool is_wanted(const struct layer_device *d)
 {
     const struct bf_settings *settings = &d->instance->settings;
-    switch (settings->specialize) {
-    case BF_SPECIALIZE_OFF:
-        return false;
-    case BF_SPECIALIZE_AUTO:
-        return !settings->trace && !d->access && can_run_dry(d->physical);
-    default:
-        return true;
-    }
+    if (settings->specialize != BF_SPECIALIZE_AUTO)
+        return settings->specialize != BF_SPECIALIZE_OFF;
+    const char *why = settings->trace ? "a trace shows the program as it is"
+                      : d->access     ? "the check 'access' looks at the same commands"
+                      : !can_run_dry(d->physical)
+                          ? "it has no robustBufferAccess, without which no check can be trusted"
+                          : NULL;
+    if (why && !is_unasked(settings))
+        bf_message(settings->report ? BF_MESSAGE_WARNING : BF_MESSAGE_INFO,
+                   "specialize=auto is off for this device: %s", why);
+    return !why;
 }
 
 void layer_specialize_create(struct layer_device *d, const VkDeviceCreateInfo *made)
@@ -138,6 +148,7 @@ void layer_specialize_create(struct layer_device *d, const VkDeviceCreateInfo *m
         .environment = origin->environment,
         .name = origin->name,
         .robust = d->robust || d->physical->checks_bounds,
+        .unasked = is_unasked(settings),
     };
     struct identity who;
     find_identity(d->physical, &who);

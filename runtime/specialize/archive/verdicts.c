@@ -129,8 +129,7 @@ static uint32_t file_count(const uint8_t *bytes, size_t size, const uint8_t hash
     memcpy(&header, bytes, sizeof(header));
     memcpy(&crc, bytes + size - sizeof(crc), sizeof(crc));
     if (memcmp(header.magic, magic, sizeof(magic)) != 0 || header.format != BF_ARCHIVE_FORMAT ||
-        header.count > BF_VERDICTS_MOST ||
-        memcmp(header.hash, hash, sizeof(header.hash)) != 0 ||
+        header.count > BF_VERDICTS_MOST || memcmp(header.hash, hash, sizeof(header.hash)) != 0 ||
         size != sizeof(header) + header.count * sizeof(struct bf_verdict_entry) + sizeof(crc) ||
         crc != bf_crc32c(bytes, size - sizeof(crc)))
         return 0;

@@ -43,7 +43,8 @@ struct bf_isolate {
     char **environment; /* one block, with its strings */
     struct bf_wire_out device;
     uint64_t limit_ns, open_limit_ns;
-    int stop; /* eventfd: readable once bf_isolate_stop was called */
+    enum bf_message_level lack; /* of messages that no helper can be had */
+    int stop;                   /* eventfd: readable once bf_isolate_stop was called */
 
     pthread_mutex_t lock;
     pthread_cond_t freed;
@@ -158,7 +159,7 @@ static VkResult helper_start(struct bf_isolate *isolate, struct helper *h)
     close(ends[1]);
     if (error) {
         errno = error;
-        bf_message(BF_MESSAGE_WARNING, "the build helper '%s' can't be started: %m", isolate->path);
+        bf_message(isolate->lack, "the build helper '%s' can't be started: %m", isolate->path);
         close(ends[0]);
         return VK_ERROR_INITIALIZATION_FAILED;
     }
@@ -313,7 +314,7 @@ static VkResult helper_ensure(struct bf_isolate *isolate, struct helper *h)
     if (result != VK_NOT_READY)
         isolate->failures = result == VK_SUCCESS ? 0 : isolate->failures + 1;
     if (result != VK_NOT_READY && isolate->failures == FAILURES_MOST)
-        bf_message(BF_MESSAGE_WARNING, "no build helper can be had: no shader is specialised");
+        bf_message(isolate->lack, "no build helper can be had: no shader is specialised");
     pthread_mutex_unlock(&isolate->lock);
     return result;
 }
@@ -433,6 +434,7 @@ VkResult bf_isolate_create(const struct bf_isolate_info *info, struct bf_isolate
     made->stop = bf_descriptor_lift(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     for (uint32_t i = 0; i < HELPERS_MOST; i++)
         made->helpers[i].stop = made->stop;
+    made->lack = info->unasked ? BF_MESSAGE_INFO : BF_MESSAGE_WARNING;
     made->limit_ns = info->limit_ns ? info->limit_ns : 30 * SECONDS;
     made->open_limit_ns = info->open_limit_ns ? info->open_limit_ns : 30 * SECONDS;
     made->path = info->helper ? strdup(info->helper) : helper_path();
@@ -448,7 +450,7 @@ VkResult bf_isolate_create(const struct bf_isolate_info *info, struct bf_isolate
                       : access(made->path, X_OK) ? "there is no build helper beside the layer"
                                                  : NULL;
     if (why) {
-        bf_message(BF_MESSAGE_WARNING, "specialize is off for this device: %s", why);
+        bf_message(made->lack, "specialize is off for this device: %s", why);
         result = VK_ERROR_INITIALIZATION_FAILED;
         goto fail;
     }

@@ -74,6 +74,7 @@ struct bf_isolate_info {
     uint64_t limit_ns;        /* for a build in the driver; 0: 30 seconds */
     uint64_t open_limit_ns;   /* for opening the device, and for taking a request; 0: 30 seconds */
     uint32_t idle_ms;         /* a helper that has nothing to do for so long ends; 0: ten seconds */
+    bool unasked;             /* nobody has asked for it: that none can be had is no warning */
 };
 
 /* The SPIR-V of a stage; in the order of the stages. */

@@ -491,6 +491,25 @@ TEST(helpers_that_are_none)
     }
 }
 
+/* Nobody is told that there is none who hasn't asked for one. */
+TEST(helpers_that_nobody_asked_for)
+{
+    const char *const none[] = {"/bin/true", "/etc", "/nonexistent/helper"};
+    for (uint32_t i = 0; i < 3; i++) {
+        struct bf_isolate_info info = info_of(NULL);
+        struct bf_isolate *isolate;
+        info.unasked = true;
+        info.helper = none[i];
+        lines = 0;
+        VkResult result = bf_isolate_create(&info, &isolate);
+        for (uint32_t k = 0; result == VK_SUCCESS && k < 6; k++)
+            assert_fails(isolate, "main", VK_ERROR_INITIALIZATION_FAILED);
+        if (result == VK_SUCCESS)
+            bf_isolate_destroy(isolate);
+        assert_int_equal(lines, 0);
+    }
+}
+
 /* ------------------------------------------------------------------------------------- Nonsense */
 
 static const char *self;
