@@ -95,7 +95,7 @@ static enum bf_reason of_answer(struct bf_job *job, VkResult result,
                                     : bf_job_reason(job, answer->checked, BF_REASON_UNCHECKABLE);
 }
 
-/* Checks the forms from 'first' on, and takes the first of them whose every bit agreed.
+/* Checks the forms from 'first' on, and takes one of them whose every bit agreed.
  * BF_REASON_NONE: job->form. */
 static enum bf_reason forms_check(struct bf_job *job, const struct bf_folded forms[BF_FORMS],
                                   enum bf_form first, uint32_t count)
@@ -121,17 +121,15 @@ static enum bf_reason forms_check(struct bf_job *job, const struct bf_folded for
     if (*answer.why)
         bf_message(BF_MESSAGE_INFO, "specialize: pipeline %llu can't be checked: %s",
                    (unsigned long long)job->pipeline, answer.why);
-    for (uint32_t i = 0; i < count; i++) {
-        if (answer.forms[i].reason != BF_REASON_NONE)
-            continue;
-        job->form = first + i;
-        memcpy(job->reach, answer.reach, sizeof(job->reach));
-        job->formats = answer.formats;
-        job->times.first_use = answer.forms[i].first_use_ns;
-        job->times.variant = answer.forms[i].steady_ns;
-        return BF_REASON_NONE;
-    }
-    return answer.forms[0].reason;
+    const uint32_t taken = bf_check_answer_form(&answer, count);
+    if (taken == count)
+        return answer.forms[0].reason;
+    job->form = first + taken;
+    memcpy(job->reach, answer.reach, sizeof(job->reach));
+    job->formats = answer.formats;
+    job->times.first_use = answer.forms[taken].first_use_ns;
+    job->times.variant = answer.forms[taken].steady_ns;
+    return BF_REASON_NONE;
 }
 
 /* The plain form and the one with NoContraction are checked together, and only where both differ

@@ -24,8 +24,7 @@
 #define DOUBLE_NS        UINT64_C(1000000)  /* a dry run that takes less is doubled */
 #define DOUBLE_CPU_NS    UINT64_C(20000000) /* on a CPU: there nobody's frame waits for it */
 #define TRIES            3                  /* of a run that seems long; the shortest counts */
-#define SUM_LIMITS       15                 /* all dry runs, in limits of one */
-#define FEW_INVOCATIONS  1024               /* of the program's dispatch */
+#define SUM_LIMITS       19                 /* all dry runs, in limits of one */
 #define MOST_INVOCATIONS BF_RUN_INVOCATIONS
 
 /* ------------------------------------------------------------------------------- The checker -- */
@@ -158,7 +157,8 @@ struct bf_check {
     VkCommandBuffer commands[COMMANDS];
     uint8_t *expected; /* what the general pipeline left behind */
     struct told told;
-    uint64_t seeds;     /* bit i: number i is run */
+    uint64_t seeds; /* bit i: number i is run */
+    uint32_t uniform_seeds;
     uint32_t groups[3]; /* of dispatches, of this seed */
     uint64_t spent_ns;  /* by dry runs */
     uint32_t push[BF_CHECK_PUSH_BYTES / 4];
@@ -173,10 +173,13 @@ struct bf_check {
     uint32_t points[BF_DRY_RUN_POINTS / 32]; /* that dry runs which told of nothing have come to */
 };
 
-/* From number 'seed' on. BF_CHECK_SEEDS: there is none. */
+/* From number 'seed' on. BF_SEEDS_END: there is none. */
 static uint32_t next_seed(const struct bf_check *check, uint32_t seed)
 {
     while (seed < BF_CHECK_SEEDS && !(check->seeds >> seed & 1))
+        seed++;
+    while (seed >= BF_CHECK_SEEDS && seed < BF_SEEDS_END &&
+           !(check->uniform_seeds >> (seed - BF_CHECK_SEEDS) & 1))
         seed++;
     return seed;
 }
@@ -276,7 +279,7 @@ static enum bf_seed_shape shape_of(const struct bf_check *check, uint32_t seed)
 {
     const struct bf_check_info *info = check->info;
     const uint32_t sources = info->plan ? info->plan->sources : info->sources;
-    const enum bf_seed_shape shape = bf_seeds[seed].shape;
+    const enum bf_seed_shape shape = bf_seed_of(seed)->shape;
     return shape == BF_SHAPE_OTHER && !(sources & BF_NEEDED_TEXELS) ? BF_SHAPE_PLAIN : shape;
 }
 
@@ -348,13 +351,14 @@ VkResult bf_check_begin(struct bf_checker *checker, struct bf_check_info *info,
     check->seeds = info->plan         ? info->plan->seeds
                    : info->form_count ? BF_BARE_SEEDS
                                       : BF_ALL_SEEDS; /* a dry run has no forms */
+    check->uniform_seeds = info->plan ? info->plan->uniform_seeds : 0;
     check->small = info->plan && info->plan->small;
     check->seed = first_seed(check);
-    check->shape = check->seed < BF_CHECK_SEEDS ? shape_of(check, check->seed) : BF_SHAPE_PLAIN;
+    check->shape = check->seed < BF_SEEDS_END ? shape_of(check, check->seed) : BF_SHAPE_PLAIN;
     memset(info->reach, 0, sizeof(info->reach));
     if (checker->hung)
         give_up(check, "an earlier check has not ended");
-    else if (check->seed == BF_CHECK_SEEDS)
+    else if (check->seed == BF_SEEDS_END)
         give_up(check, "there is nothing to run it on");
     else
         result = check_prepare(check);
@@ -436,7 +440,7 @@ static VkResult record_work(struct bf_check *check, VkPipeline pipeline)
     struct bf_gpu *gpu = check->checker->place.gpu;
     const struct bf_pipeline_interface *interface = check->info->interface;
     const struct bf_check_layout *layout = interface->layout;
-    const struct bf_seed *seed = &bf_seeds[check->seed];
+    const struct bf_seed *seed = bf_seed_of(check->seed);
     VkCommandBuffer commands = check->commands[WORK];
     VkPipelineBindPoint point =
         interface->graphics ? VK_PIPELINE_BIND_POINT_GRAPHICS : VK_PIPELINE_BIND_POINT_COMPUTE;
@@ -511,7 +515,7 @@ static VkResult make_inputs(struct bf_check *check)
 {
     const struct bf_pipeline_interface *interface = check->info->interface;
     const struct bf_test_resources *resources = &check->resources;
-    const struct bf_seed *seed = &bf_seeds[check->seed];
+    const struct bf_seed *seed = bf_seed_of(check->seed);
     const bool vast = seed->style >= BF_INPUTS_TINY;
     /* What reaches out of bounds may crash, or hit what isn't ours. Of a shader's own arrays a dry
      * run tells, which goes before some of these. [CK-11] */
@@ -520,7 +524,7 @@ static VkResult make_inputs(struct bf_check *check)
     const bool reaches = !check->checker->place.robust || (interface->fragile && !told);
     const bool tame = reaches && (!check->checker->place.robust || !vast);
     const bool indexes = resources->least_count != UINT32_MAX;
-    const uint32_t stratum = check->seed < BF_FIRST_ANY_SEED ? 0 : check->seed - BF_FIRST_ANY_SEED;
+    const uint32_t stratum = seed->push == BF_ANY_PUSH ? check->seed - BF_FIRST_ANY_SEED : 0;
     uint32_t limit = reaches ? 2 : !interface->loops ? 256 : seed->rounds ? seed->rounds : 16;
     if (reaches && resources->least_elements < limit)
         limit = resources->least_elements;
@@ -536,6 +540,7 @@ static VkResult make_inputs(struct bf_check *check)
         .timid = tame,
         .free = seed->push >= BF_FREE_PUSH,
         .any = seed->push == BF_ANY_PUSH,
+        .other = seed->push == BF_OTHER_PUSH,
         .pushed = seed->push == BF_HUGE_PUSH      ? BF_INPUTS_PUSH_HUGE
                   : seed->push == BF_TINY_PUSH    ? BF_INPUTS_PUSH_TINY
                   : seed->push == BF_SPECIAL_PUSH ? BF_INPUTS_PUSH_SPECIAL
@@ -546,7 +551,7 @@ static VkResult make_inputs(struct bf_check *check)
         .unfloating = interface->loops || tame || indexes,
     };
     bf_test_resources_fill(&check->resources, &inputs);
-    if (check->info->plan)
+    if (check->info->plan && check->seed < BF_CHECK_SEEDS)
         memcpy(check->groups, check->info->plan->groups[check->seed], sizeof(check->groups));
     else
         bf_run_groups(check->info, seed, check->groups);
@@ -666,7 +671,7 @@ static void move_on(struct bf_check *check)
         return;
     check->turn = 0;
     check->seed = next_seed(check, check->seed + 1);
-    if (check->seed < BF_CHECK_SEEDS)
+    if (check->seed < BF_SEEDS_END)
         return;
     if (!check->wrote)
         give_up(check, "it wrote nothing");
@@ -846,7 +851,8 @@ static VkResult dry_run_step(struct bf_check *check, struct bf_check_plan *plan,
     while (result == VK_SUCCESS && !check->over && !check->again && !draws && *outcome != TOLD &&
            took_ns < double_ns && groups_double(check->groups, wanted))
         result = dry_run(check, double_ns, outcome, &took_ns);
-    memcpy(plan->groups[check->seed], check->groups, sizeof(check->groups));
+    if (check->seed < BF_CHECK_SEEDS)
+        memcpy(plan->groups[check->seed], check->groups, sizeof(check->groups));
     if (result == VK_TIMEOUT)
         give_up(check, "its dry run did not end in time");
     else if (result == VK_SUCCESS && !check->over && !check->again && !draws && *outcome == FINE &&
@@ -856,53 +862,6 @@ static VkResult dry_run_step(struct bf_check *check, struct bf_check_plan *plan,
              check->spent_ns > SUM_LIMITS * limit_ns)
         give_up(check, "its dry runs take too long together");
     return result == VK_TIMEOUT ? VK_SUCCESS : result;
-}
-
-static bool is_small_dispatch(const struct bf_check *check)
-{
-    const uint32_t *groups = check->info->groups;
-    const uint64_t count = (uint64_t)groups[0] * groups[1] * groups[2];
-    return !check->info->interface->graphics && count > 0 && count < FEW_INVOCATIONS &&
-           count * bf_run_invocations(check->info->interface) < FEW_INVOCATIONS;
-}
-
-/* Whether some block has a few integers at its beginning, or push constants may change. */
-static bool has_small_blocks(const struct bf_check *check)
-{
-    const struct bf_check_layout *layout = check->info->interface->layout;
-    bool any = false;
-    for (uint32_t i = 0; i < layout->set_count; i++) {
-        for (uint32_t k = 0; k < layout->sets[i].binding_count; k++) {
-            const struct bf_check_binding *b = &layout->sets[i].bindings[k];
-            any |= b->used && b->kind_count && bf_inputs_few(b->kinds, b->kind_count, b->period);
-        }
-    }
-    return any;
-}
-
-/* Whether images that matter may be of other formats than what was seen. */
-static bool reads_others(const struct bf_check *check)
-{
-    const struct bf_check_layout *layout = check->info->interface->layout;
-    bool any = false;
-    for (uint32_t i = 0; i < layout->set_count; i++) {
-        for (uint32_t k = 0; k < layout->sets[i].binding_count; k++)
-            any |= layout->sets[i].bindings[k].used && layout->sets[i].bindings[k].classes;
-    }
-    return any && (check->info->sources & BF_NEEDED_TEXELS);
-}
-
-/* Whether the inputs tell anything of this shader. What draws isn't done as often. [CK-14] */
-static bool seed_suits(const struct bf_check *check, const struct bf_seed *seed)
-{
-    const struct bf_pipeline_interface *interface = check->info->interface;
-    if (bf_run_is_strip(seed->shape))
-        return bf_run_strip_tells(check->info, seed);
-    if (seed->shape >= BF_SHAPE_LEAST && seed->shape <= BF_SHAPE_TALL)
-        return check->info->sources & BF_NEEDED_SIZES;
-    if (seed->magnitude)
-        return has_small_blocks(check) || reads_others(check);
-    return !seed->rounds || (interface->loops && (!interface->graphics || seed->rounds <= 64));
 }
 
 /* The number of the first that is needed and was not come to; BF_DRY_RUN_POINTS: none. */
@@ -941,13 +900,15 @@ VkResult bf_check_dry_run(struct bf_checker *checker, struct bf_check_info *info
     struct bf_check_plan found = {0};
     if (!check->over)
         result = told_make(checker->place.gpu, layout, &check->told);
-    while (result == VK_SUCCESS && !check->over && check->seed < BF_CHECK_SEEDS) {
+    while (result == VK_SUCCESS && !check->over && check->seed < BF_SEEDS_END) {
         enum outcome outcome = QUIET;
-        if (check->seed == BF_USUAL_SEEDS && !is_small_dispatch(check))
+        if (check->seed == BF_USUAL_SEEDS && !bf_seeds_small_dispatch(info))
             check->seed = BF_FIRST_ANY_SEED;
-        if (check->seed >= BF_FIRST_ANY_SEED && first_dark(check) == BF_DRY_RUN_POINTS)
-            break;
-        if (!seed_suits(check, &bf_seeds[check->seed])) {
+        if (check->seed >= BF_FIRST_ANY_SEED && check->seed < BF_CHECK_SEEDS &&
+            first_dark(check) == BF_DRY_RUN_POINTS)
+            check->seed = BF_CHECK_SEEDS;
+        const bool for_dark = check->seed >= BF_FIRST_ANY_SEED && check->seed < BF_CHECK_SEEDS;
+        if (!bf_seed_suits(info, check->seed)) {
             check->seed++;
             continue;
         }
@@ -964,10 +925,14 @@ VkResult bf_check_dry_run(struct bf_checker *checker, struct bf_check_info *info
             continue;
         }
         told |= outcome == TOLD;
-        bool wanted = outcome == FINE && (points_gather(check) || check->seed < BF_FIRST_ANY_SEED);
+        bool wanted = outcome == FINE && (points_gather(check) || !for_dark);
         if (wanted)
             note_reach(check);
-        found.seeds |= (uint64_t)wanted << check->seed++;
+        if (check->seed < BF_CHECK_SEEDS)
+            found.seeds |= (uint64_t)wanted << check->seed;
+        else
+            found.uniform_seeds |= (uint32_t)wanted << (check->seed - BF_CHECK_SEEDS);
+        check->seed++;
         found.small = check->small;
         found.sources = info->sources;
     }
@@ -979,7 +944,8 @@ VkResult bf_check_dry_run(struct bf_checker *checker, struct bf_check_info *info
     uint64_t others = 0;
     for (uint32_t i = 0; i < BF_CHECK_SEEDS; i++)
         others |= (uint64_t)(bf_seeds[i].shape == BF_SHAPE_OTHER) << i;
-    if (result == VK_SUCCESS && !check->over && reads_others(check) && !(found.seeds & others))
+    if (result == VK_SUCCESS && !check->over && bf_seeds_read_others(info) &&
+        !(found.seeds & others))
         give_up(check, "it can't be run on images of other formats");
     info->dark = first_dark(check);
     if (result == VK_SUCCESS && !check->over && info->dark < BF_DRY_RUN_POINTS)

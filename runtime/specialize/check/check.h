@@ -63,6 +63,10 @@
  *  CK-19 Where a dry run goes before, and results may depend on what is read of images, they are
  *        also read of images and texel buffers of 32-bit numbers, which are any that formats of
  *        the bindings' classes hold. There is a plan only if it has such inputs.
+ *  CK-20 Where a dry run goes before, and results may depend on what all invocations read alike, of
+ *        push constants that aren't folded or elements of buffers, these are others on 32 inputs
+ *        more, of one workgroup (of what draws, on 12): each set of inputs has but one value of
+ *        them.
  *
  * Proven by tests/specialize.
  *
@@ -89,6 +93,8 @@ struct bf_gpu;
 
 #define BF_CHECK_PUSH_BYTES 256
 #define BF_CHECK_SEEDS      64
+/* Beyond those: CK-20. */
+#define BF_CHECK_UNIFORM_SEEDS 32
 
 /* Used by nobody else while there is a checker. */
 struct bf_check_queue {
@@ -115,6 +121,7 @@ struct bf_checker_info {
 /* What a check is to run on: made by bf_check_dry_run. */
 struct bf_check_plan {
     uint64_t seeds;                     /* bit i: inputs number i */
+    uint32_t uniform_seeds;             /* bit i: inputs number BF_CHECK_SEEDS + i */
     uint32_t sources;                   /* as of the info that it was made for */
     bool small;                         /* images are of the least size */
     uint32_t groups[BF_CHECK_SEEDS][3]; /* of dispatches */

@@ -476,6 +476,8 @@ void bf_inputs_push(const struct bf_inputs *inputs, uint64_t fixed, uint32_t *wo
         if (inputs->free && inputs->pushed &&
             (looks_float(words[i]) || (!words[i] && (random >> 10 & 1))))
             words[i] = push_vast(inputs, random);
+        else if (inputs->other && (looks_float(words[i]) || !words[i]))
+            words[i] = push_float(words[i], random, true);
         else if (inputs->style == BF_INPUTS_SMALL || random % 4 == 0)
             continue;
         else if (looks_float(words[i]) || (inputs->free && !words[i] && (random >> 10 & 3)))

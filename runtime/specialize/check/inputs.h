@@ -12,8 +12,9 @@
  *        'wild' -1, the least and the greatest.
  *  GI-3  A push constant that is an integer is never made larger than the program had it, one that
  *        is a float neither larger nor of another sign, and 0 stays, unless 'free'; bits that are
- *        in 'fixed' stay. With 'pushed' those that may be floats are so large, or so small, that
- *        products of them leave what floats can hold, or are infinite or NaN.
+ *        in 'fixed' stay. With 'other' each that may be a float is another one. With 'pushed' those
+ *        that may be floats are so large, or so small, that products of them leave what floats can
+ *        hold, or are infinite or NaN.
  *  GI-4  If 'timid', no float is below 0, or above 1, or a NaN: not even one that is made an index
  *        reaches out of bounds.
  *  GI-5  Numbers of all sizes are alike, where a style has such: in BF_INPUTS_NUMBERS integers of
@@ -82,6 +83,7 @@ struct bf_inputs {
     bool timid;     /* GI-4; not with 'wild' */
     bool free;      /* GI-3: what push constants steer ends, and stays inside, whatever they are */
     bool any;       /* GI-3; with 'free' */
+    bool other;     /* GI-3; with 'free' */
     enum bf_inputs_pushed pushed; /* GI-3; with 'free' */
     uint32_t stratum;             /* of those: below BF_INPUTS_STRATA */
     uint32_t magnitude; /* GI-6: 1 to BF_INPUTS_MAGNITUDES, in BF_INPUTS_NUMBERS; 0: any */

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The inputs on which variants are compared, one row each. */
+/* The inputs on which variants are compared, one row each, and which of them suit a check. */
 #include "specialize/check/seeds.h"
+
+#include "specialize/check/run_extent.h"
+#include "specialize/dry_run/needed.h"
+
+#define FEW_INVOCATIONS 1024 /* of the program's dispatch */
+#define UNIFORM_DRAWS   12   /* CK-20 */
 
 /* The first is the least in every way. */
 const struct bf_seed bf_seeds[] = {
@@ -77,4 +83,71 @@ const struct bf_seed bf_seeds[] = {
     {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, BF_ANY_PUSH, true, 0, 0, BF_SHAPE_PLAIN, 0},
 };
 
+/* [CK-20] Numbers of ordinary size, mostly: there what is rounded shows. */
+static const struct bf_seed uniform[] = {
+    {BF_INPUTS_SPREAD, {1, 1, 1}, 6, 1, BF_OTHER_PUSH, false, 0, 0, BF_SHAPE_PLAIN, 0},
+    {BF_INPUTS_SPREAD, {1, 1, 1}, 6, 1, BF_OTHER_PUSH, false, 0, 0, BF_SHAPE_PLAIN, 0},
+    {BF_INPUTS_WIDE, {1, 1, 1}, 6, 1, BF_OTHER_PUSH, false, 0, 0, BF_SHAPE_PLAIN, 0},
+};
+
+const struct bf_seed *bf_seed_of(uint32_t seed)
+{
+    return seed < BF_CHECK_SEEDS
+               ? &bf_seeds[seed]
+               : &uniform[(seed - BF_CHECK_SEEDS) % (sizeof(uniform) / sizeof(uniform[0]))];
+}
+
 _Static_assert(sizeof(bf_seeds) / sizeof(bf_seeds[0]) == BF_CHECK_SEEDS, "a plan has them all");
+
+/* ------------------------------------------------------------------------------ Which suit -- */
+
+bool bf_seeds_small_dispatch(const struct bf_check_info *info)
+{
+    const uint32_t *groups = info->groups;
+    const uint64_t count = (uint64_t)groups[0] * groups[1] * groups[2];
+    return !info->interface->graphics && count > 0 && count < FEW_INVOCATIONS &&
+           count * bf_run_invocations(info->interface) < FEW_INVOCATIONS;
+}
+
+/* Whether some block has a few integers at its beginning, or push constants may change. */
+static bool has_small_blocks(const struct bf_check_info *info)
+{
+    const struct bf_check_layout *layout = info->interface->layout;
+    bool any = false;
+    for (uint32_t i = 0; i < layout->set_count; i++) {
+        for (uint32_t k = 0; k < layout->sets[i].binding_count; k++) {
+            const struct bf_check_binding *b = &layout->sets[i].bindings[k];
+            any |= b->used && b->kind_count && bf_inputs_few(b->kinds, b->kind_count, b->period);
+        }
+    }
+    return any;
+}
+
+/* Whether images that matter may be of other formats than what was seen. */
+bool bf_seeds_read_others(const struct bf_check_info *info)
+{
+    const struct bf_check_layout *layout = info->interface->layout;
+    bool any = false;
+    for (uint32_t i = 0; i < layout->set_count; i++) {
+        for (uint32_t k = 0; k < layout->sets[i].binding_count; k++)
+            any |= layout->sets[i].bindings[k].used && layout->sets[i].bindings[k].classes;
+    }
+    return any && (info->sources & BF_NEEDED_TEXELS);
+}
+
+/* Whether the inputs tell anything of this shader. What draws isn't done as often. [CK-14] */
+bool bf_seed_suits(const struct bf_check_info *info, uint32_t number)
+{
+    const struct bf_seed *seed = bf_seed_of(number);
+    const struct bf_pipeline_interface *interface = info->interface;
+    if (seed->push == BF_OTHER_PUSH)
+        return (info->sources & BF_NEEDED_UNIFORM) &&
+               (!interface->graphics || number < BF_CHECK_SEEDS + UNIFORM_DRAWS);
+    if (bf_run_is_strip(seed->shape))
+        return bf_run_strip_tells(info, seed);
+    if (seed->shape >= BF_SHAPE_LEAST && seed->shape <= BF_SHAPE_TALL)
+        return info->sources & BF_NEEDED_SIZES;
+    if (seed->magnitude)
+        return has_small_blocks(info) || bf_seeds_read_others(info);
+    return !seed->rounds || (interface->loops && (!interface->graphics || seed->rounds <= 64));
+}

@@ -38,6 +38,7 @@ struct bf_seed {
         BF_TINY_PUSH,
         BF_SPECIAL_PUSH,
         BF_ANY_PUSH,
+        BF_OTHER_PUSH,
     } push;
     bool real_groups; /* as many as the program's dispatch had, if that is known */
     /* What the limit is of integers that loops may depend on; only for shaders with loops. 0: the
@@ -50,6 +51,18 @@ struct bf_seed {
 
 extern const struct bf_seed bf_seeds[BF_CHECK_SEEDS];
 
+/* With those of CK-20. */
+#define BF_SEEDS_END (BF_CHECK_SEEDS + BF_CHECK_UNIFORM_SEEDS)
+/* Below BF_SEEDS_END. */
+const struct bf_seed *bf_seed_of(uint32_t seed);
+
+/* Whether the program itself has few invocations. */
+bool bf_seeds_small_dispatch(const struct bf_check_info *info);
+/* Whether images that matter may be of other formats than what was seen. */
+bool bf_seeds_read_others(const struct bf_check_info *info);
+/* Whether the inputs, below BF_SEEDS_END, tell anything of this shader. */
+bool bf_seed_suits(const struct bf_check_info *info, uint32_t seed);
+
 /* Those from here on are only where the program itself has few invocations. [CK-10] */
 #define BF_USUAL_SEEDS 32
 /* Those from here on are only for points that the others have left dark, each of a stratum. */
@@ -61,7 +74,8 @@ _Static_assert(BF_FIRST_ANY_SEED + BF_INPUTS_STRATA == BF_CHECK_SEEDS, "each has
 static inline uint32_t bf_seed_stream(uint32_t seed)
 {
     const uint32_t first = 20, count = BF_USUAL_SEEDS - first;
-    return seed < first            ? seed
+    return seed >= BF_CHECK_SEEDS  ? seed << 16 /* no stream of these */
+           : seed < first          ? seed
            : seed < BF_USUAL_SEEDS ? seed + BF_CHECK_SEEDS - BF_USUAL_SEEDS
                                    : seed - count;
 }

@@ -376,6 +376,17 @@ static bool chooses_own(const struct needed *n)
     return any;
 }
 
+/* Whether a load brings all invocations the same, of what may be another where the variant runs. */
+static bool is_uniform_load(const struct needed *n, const struct bf_instruction *in)
+{
+    const uint32_t pointer = in->opcode == SpvOpLoad ? bf_word(n->m, in, 3) : 0;
+    const uint32_t storage = bf_pointer_storage(n->m, pointer);
+    return (storage == SpvStorageClassPushConstant || storage == SpvStorageClassUniform ||
+            storage == SpvStorageClassStorageBuffer) &&
+           !(n->origins.value[pointer] & BF_ORIGIN_VARYING) && !n->origins.folded[in->result] &&
+           (!n->left || n->left[in->result] == SpvOpLoad);
+}
+
 /* [FN-4] */
 static uint32_t sources_find(const struct needed *n)
 {
@@ -387,6 +398,8 @@ static uint32_t sources_find(const struct needed *n)
             if (memory_needed(n, in->result))
                 sources |= BF_NEEDED_PLACED;
         }
+        if (n->flow.of_instruction[i] && n->value[in->result] && is_uniform_load(n, in))
+            sources |= BF_NEEDED_UNIFORM;
         if (asks_for_sizes(in->opcode))
             sources |= BF_NEEDED_SIZES;
         else if (in->result && is_image(in->opcode) && n->value[in->result])

@@ -38,7 +38,10 @@ enum bf_needed_source {
     BF_NEEDED_PLACED = 1 << 1, /* and values that folding can touch may be made of it */
     BF_NEEDED_SIZES = 1 << 2,  /* it asks for sizes of images */
     BF_NEEDED_TEXELS = 1 << 3, /* such values may be made of what it reads of images */
-    BF_NEEDED_ALL = (1 << 4) - 1,
+    /* And of push constants that aren't folded, or elements of buffers, that all invocations read
+     * alike. */
+    BF_NEEDED_UNIFORM = 1 << 4,
+    BF_NEEDED_ALL = (1 << 5) - 1,
 };
 
 struct bf_needed_info {

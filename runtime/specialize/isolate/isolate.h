@@ -143,13 +143,19 @@ struct bf_check_answer {
     uint64_t general_ns;
     /* How far it was compared, in workgroups or pixels; UINT32_MAX: it doesn't matter. */
     uint32_t reach[3];
-    bool texels; /* results may depend on what is read of images */
+    bool texels;  /* results may depend on what is read of images */
+    bool uniform; /* and on what all invocations read alike, of which few values were compared */
     /* Then: of which bindings, for which formats; of bf_check_in_helper. */
     struct bf_format_bindings formats;
     bool hung;              /* a run has not ended: the helper was given up */
     uint64_t peak_bytes;    /* the helper's memory, at most so far */
     char why[BF_CHECK_WHY]; /* why it is uncheckable, or empty */
 };
+
+/* The form to take of those that agreed, which ask for ever more; 'form_count': none did. It is the
+ * one that asks for the least; or, where few values of what matters were compared, for the most:
+ * what a compiler may re-order the fewer inputs show. [FM-1] */
+uint32_t bf_check_answer_form(const struct bf_check_answer *answer, uint32_t form_count);
 
 /* Starts no process yet.
  * Errors: VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_INITIALIZATION_FAILED: the device was created

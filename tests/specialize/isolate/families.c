@@ -329,10 +329,11 @@ static void subject_check(const struct subject *s, struct bf_isolate *isolate,
 /* Of the form that would be published, and else of the last; 'form' is which. */
 static enum bf_reason verdict_of(const struct bf_check_answer *answer, uint32_t *form)
 {
-    for (*form = 0; *form < BF_CHECK_FORMS; ++*form) {
-        const enum bf_reason reason = answer->forms[*form].reason;
-        if (reason == BF_REASON_NONE)
-            return reason;
+    *form = bf_check_answer_form(answer, BF_CHECK_FORMS);
+    if (*form < BF_CHECK_FORMS)
+        return BF_REASON_NONE;
+    for (uint32_t i = 0; i < BF_CHECK_FORMS; i++) {
+        const enum bf_reason reason = answer->forms[i].reason;
         if (reason != BF_REASON_INEXACT && reason != BF_REASON_UNCHECKABLE &&
             reason != BF_REASON_UNCOVERED && reason != BF_REASON_ENDLESS &&
             reason != BF_REASON_TOO_SLOW)

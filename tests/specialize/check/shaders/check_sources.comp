@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // CASE 0 is the plain one. Others differ from it: 1 to 4 where an integer of a small block is of some size, 5 where it ends
 // a loop late, 6 to 9 where a texture has some size, 10 and 11 in workgroups that lie far along an axis, 12 to 16 where a
-// texel is some number.
+// texel is some number, 17 to 20 where a push constant is.
 #version 450
 layout(local_size_x = 64) in;
 layout(constant_id = 0) const int CASE = 0;
@@ -41,6 +41,10 @@ bool differs()
     case 15: return texel() > 3.4028234e38;
     case 16: return texel() > 1e20 && texel() <= 3.4028234e38;
     case 11: return gl_WorkGroupID.y == 255u;
+    case 17: return push.factor >= 0.3 && push.factor < 0.36;
+    case 18: return push.factor >= 0.4 && push.factor < 0.46;
+    case 19: return push.factor >= 1.3 && push.factor < 1.5;
+    case 20: return push.factor < -0.4 && push.factor > -0.7;
     }
     return false;
 }

@@ -231,6 +231,23 @@ void main()
     beside.words[i] = min(x, y);
     r = own[gl_WorkGroupID.x % 3u] * push.k;
 #endif
+#ifdef CASE_UNIFORM
+    // what all read alike, and isn't folded
+    beside.words[i] = min(x, y);
+    r = (push.far + 1.0) * push.k;
+#endif
+#ifdef CASE_UNIFORM_BESIDE
+    beside.words[i] = min(x, y) + push.far;
+    r = x * push.k;
+#endif
+#ifdef CASE_UNIFORM_ELEMENT
+    beside.words[i] = min(x, y);
+    r = (x + given.numbers[3]) * push.k;
+#endif
+#ifdef CASE_UNIFORM_INTEGER
+    beside.words[i] = min(x, y);
+    r = (x + float(whole.words[push.mode])) * push.k;
+#endif
 #ifdef CASE_SIZED
     beside.words[i] = min(x, y);
     r = float(textureSize(image, 0).x) * push.k;
