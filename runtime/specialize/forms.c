@@ -132,15 +132,21 @@ static enum bf_reason forms_check(struct bf_job *job, const struct bf_folded for
     return BF_REASON_NONE;
 }
 
-/* The plain form and the one with NoContraction are checked together, and only where both differ
- * the one that keeps more, which few devices' arithmetic needs. */
+/* Nothing is computed with what is folded. */
+static bool is_same(const struct bf_folded forms[BF_FORMS])
+{
+    return forms[BF_FORM_PLAIN].word_count == forms[BF_FORM_NO_CONTRACTION].word_count;
+}
+
+/* The plain form and the one with NoContraction are checked together, unless they are the same, and
+ * only where both differ the one that keeps more, which few devices' arithmetic needs. */
 enum bf_reason bf_forms_make(struct bf_job *job, struct bf_folded forms[BF_FORMS])
 {
     enum bf_reason reason = form_fold(job, BF_FORM_PLAIN, &forms[BF_FORM_PLAIN]);
     if (reason == BF_REASON_NONE)
         reason = form_fold(job, BF_FORM_NO_CONTRACTION, &forms[BF_FORM_NO_CONTRACTION]);
     if (reason == BF_REASON_NONE)
-        reason = forms_check(job, forms, BF_FORM_PLAIN, 2);
+        reason = forms_check(job, forms, BF_FORM_PLAIN, is_same(forms) ? 1 : 2);
     if (reason != BF_REASON_INEXACT || atomic_load(&job->specializer->stopping))
         return reason;
     enum bf_reason keeping = form_fold(job, BF_FORM_KEEPING, &forms[BF_FORM_KEEPING]);

@@ -14,10 +14,9 @@
  *        and no A/B timing is decided; of builds that end then only those are collected that a
  *        commit asked for which came with it, or before it. The others are when it ends.
  *  CV-5  Once measurements are discarded no later run is told of a verdict that they decided.
- *  FM-1  Of the forms that a variant's module may have, the one is taken that asks for the least
- *        and agrees with the general pipeline in every bit that the check compares; where results
- *        may depend on what all invocations read alike, of which a check compares few values, the
- *        one with NoContraction, if that agrees. The one that
+ *  FM-1  Of the forms that a variant's module may have, the one in which nothing may be gathered or
+ *        re-ordered with what was folded is taken, if it agrees with the general pipeline in every
+ *        bit that the check compares; else the plain one, if that does. The one that
  *        keeps signs of zeros, infinities and NaN is checked where both others differ, and only if
  *        the device says that it can be asked for that.
  *

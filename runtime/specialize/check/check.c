@@ -158,7 +158,7 @@ struct bf_check {
     uint8_t *expected; /* what the general pipeline left behind */
     struct told told;
     uint64_t seeds; /* bit i: number i is run */
-    uint32_t uniform_seeds;
+    uint64_t more_seeds;
     uint32_t groups[3]; /* of dispatches, of this seed */
     uint64_t spent_ns;  /* by dry runs */
     uint32_t push[BF_CHECK_PUSH_BYTES / 4];
@@ -179,7 +179,7 @@ static uint32_t next_seed(const struct bf_check *check, uint32_t seed)
     while (seed < BF_CHECK_SEEDS && !(check->seeds >> seed & 1))
         seed++;
     while (seed >= BF_CHECK_SEEDS && seed < BF_SEEDS_END &&
-           !(check->uniform_seeds >> (seed - BF_CHECK_SEEDS) & 1))
+           !(check->more_seeds >> (seed - BF_CHECK_SEEDS) & 1))
         seed++;
     return seed;
 }
@@ -351,7 +351,7 @@ VkResult bf_check_begin(struct bf_checker *checker, struct bf_check_info *info,
     check->seeds = info->plan         ? info->plan->seeds
                    : info->form_count ? BF_BARE_SEEDS
                                       : BF_ALL_SEEDS; /* a dry run has no forms */
-    check->uniform_seeds = info->plan ? info->plan->uniform_seeds : 0;
+    check->more_seeds = info->plan ? info->plan->more_seeds : 0;
     check->small = info->plan && info->plan->small;
     check->seed = first_seed(check);
     check->shape = check->seed < BF_SEEDS_END ? shape_of(check, check->seed) : BF_SHAPE_PLAIN;
@@ -540,10 +540,11 @@ static VkResult make_inputs(struct bf_check *check)
         .timid = tame,
         .free = seed->push >= BF_FREE_PUSH,
         .any = seed->push == BF_ANY_PUSH,
-        .other = seed->push == BF_OTHER_PUSH,
+        .other = check->seed >= BF_FIRST_UNIFORM_SEED,
         .pushed = seed->push == BF_HUGE_PUSH      ? BF_INPUTS_PUSH_HUGE
                   : seed->push == BF_TINY_PUSH    ? BF_INPUTS_PUSH_TINY
                   : seed->push == BF_SPECIAL_PUSH ? BF_INPUTS_PUSH_SPECIAL
+                  : seed->push == BF_BRINK_PUSH   ? BF_INPUTS_PUSH_BRINK
                                                   : BF_INPUTS_PUSH_NEAR,
         .stratum = stratum,
         .magnitude = seed->magnitude,
@@ -551,7 +552,7 @@ static VkResult make_inputs(struct bf_check *check)
         .unfloating = interface->loops || tame || indexes,
     };
     bf_test_resources_fill(&check->resources, &inputs);
-    if (check->info->plan && check->seed < BF_CHECK_SEEDS)
+    if (check->info->plan)
         memcpy(check->groups, check->info->plan->groups[check->seed], sizeof(check->groups));
     else
         bf_run_groups(check->info, seed, check->groups);
@@ -851,8 +852,7 @@ static VkResult dry_run_step(struct bf_check *check, struct bf_check_plan *plan,
     while (result == VK_SUCCESS && !check->over && !check->again && !draws && *outcome != TOLD &&
            took_ns < double_ns && groups_double(check->groups, wanted))
         result = dry_run(check, double_ns, outcome, &took_ns);
-    if (check->seed < BF_CHECK_SEEDS)
-        memcpy(plan->groups[check->seed], check->groups, sizeof(check->groups));
+    memcpy(plan->groups[check->seed], check->groups, sizeof(check->groups));
     if (result == VK_TIMEOUT)
         give_up(check, "its dry run did not end in time");
     else if (result == VK_SUCCESS && !check->over && !check->again && !draws && *outcome == FINE &&
@@ -931,7 +931,7 @@ VkResult bf_check_dry_run(struct bf_checker *checker, struct bf_check_info *info
         if (check->seed < BF_CHECK_SEEDS)
             found.seeds |= (uint64_t)wanted << check->seed;
         else
-            found.uniform_seeds |= (uint32_t)wanted << (check->seed - BF_CHECK_SEEDS);
+            found.more_seeds |= (uint64_t)wanted << (check->seed - BF_CHECK_SEEDS);
         check->seed++;
         found.small = check->small;
         found.sources = info->sources;

@@ -32,9 +32,9 @@
  *        that the plan has, with the workgroups that it says: BF_REASON_UNCOVERED otherwise, once
  *        all inputs have been tried.
  *  CK-9  On some of the inputs that a dry run goes before floats are so small, and so large, that
- *        what is computed of them leaves what floats can hold, and integers are of all sizes,
- *        however tame others have to be: products of factors that are powers of two, and of small
- *        integers, are the same in any order until then.
+ *        what is computed of them leaves what floats can hold, infinities among them, and integers
+ *        are of all sizes, however tame others have to be: products of factors that are powers of
+ *        two, and of small integers, are the same in any order until then.
  *  CK-10 A dispatch of the program's that has few invocations, below 1024, is run on twice as many
  *        inputs, half of the others with edges: how often two rare values meet in an invocation is
  *        a matter of numbers.
@@ -64,9 +64,13 @@
  *        also read of images and texel buffers of 32-bit numbers, which are any that formats of
  *        the bindings' classes hold. There is a plan only if it has such inputs.
  *  CK-20 Where a dry run goes before, and results may depend on what all invocations read alike, of
- *        push constants that aren't folded or elements of buffers, these are others on 32 inputs
- *        more, of one workgroup (of what draws, on 12): each set of inputs has but one value of
- *        them.
+ *        push constants that aren't folded or elements of buffers, these are others on 56 inputs
+ *        more, of one workgroup (of what draws, on 20): each set of inputs has but one value of
+ *        them. A fifth of these are denormal, others huge, infinite or NaN.
+ *  CK-21 Where a dry run goes before, half of the floats of 8 inputs more (of what draws, of 4) lie
+ *        about the square root of the greatest, or of the least, or are infinite: products of two
+ *        only just overflow, or underflow, and where one of several factors is a power of two, the
+ *        order of these shows there alone; or they are no numbers any more, times 0.
  *
  * Proven by tests/specialize.
  *
@@ -93,8 +97,8 @@ struct bf_gpu;
 
 #define BF_CHECK_PUSH_BYTES 256
 #define BF_CHECK_SEEDS      64
-/* Beyond those: CK-20. */
-#define BF_CHECK_UNIFORM_SEEDS 32
+/* Beyond those: CK-20, CK-21. */
+#define BF_CHECK_MORE_SEEDS 64
 
 /* Used by nobody else while there is a checker. */
 struct bf_check_queue {
@@ -120,11 +124,11 @@ struct bf_checker_info {
 
 /* What a check is to run on: made by bf_check_dry_run. */
 struct bf_check_plan {
-    uint64_t seeds;                     /* bit i: inputs number i */
-    uint32_t uniform_seeds;             /* bit i: inputs number BF_CHECK_SEEDS + i */
-    uint32_t sources;                   /* as of the info that it was made for */
-    bool small;                         /* images are of the least size */
-    uint32_t groups[BF_CHECK_SEEDS][3]; /* of dispatches */
+    uint64_t seeds;      /* bit i: inputs number i */
+    uint64_t more_seeds; /* bit i: inputs number BF_CHECK_SEEDS + i */
+    uint32_t sources;    /* as of the info that it was made for */
+    bool small;          /* images are of the least size */
+    uint32_t groups[BF_CHECK_SEEDS + BF_CHECK_MORE_SEEDS][3]; /* of dispatches */
 };
 
 struct bf_check_form {

@@ -3,6 +3,8 @@
  * needs it. */
 #include "specialize/check/inputs.h"
 
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 /* ----------------------------------------------------------------------------------- Numbers -- */
@@ -59,6 +61,12 @@ static float float_of(float sign, uint64_t random, uint32_t first, uint32_t coun
     return sign * value;
 }
 
+/* Near the root of the greatest, or of the least that is normal or not. */
+static float brink_float(bool high, float sign, uint64_t random)
+{
+    return high ? float_of(sign, random, 127 + 60, 8) : float_of(sign, random, 127 - 76, 18);
+}
+
 /* A float that is no edge. */
 static float ordinary_float(const struct bf_inputs *inputs, uint64_t random)
 {
@@ -73,13 +81,28 @@ static float ordinary_float(const struct bf_inputs *inputs, uint64_t random)
         return clamp_float(inputs, float_of(sign, random, 127 - 30, 61));
     case BF_INPUTS_NUMBERS: /* whose squares are denormal, too */
         return float_of(sign, random, 0, 255);
-    case BF_INPUTS_TINY: /* below 2^-110 */
-        return float_of(sign, random, 0, 17);
+    case BF_INPUTS_TINY: /* below 2^-110, and half of them near the denormal ones */
+        return float_of(sign, random, 0, random & 2 ? 2 : 17);
     case BF_INPUTS_HUGE: /* from 2^90 on */
         return float_of(sign, random, 127 + 90, 38);
+    case BF_INPUTS_HIGH_BRINK:
+        return random & 2 ? brink_float(true, sign, random) : sign * unit * 4.0f;
+    case BF_INPUTS_LOW_BRINK:
+        return random & 2 ? brink_float(false, sign, random) : sign * unit * 4.0f;
+    case BF_INPUTS_ENDS:
+        return sign * (random & 2 ? unit * 4.0f : random & 12 ? (float)INFINITY : FLT_MAX);
     default:
         return random & 2 ? unit : sign * unit * 4.0f;
     }
+}
+
+/* How many of the edges of floats there are, where they aren't wild. [GI-2] */
+static uint32_t edge_count(const struct bf_inputs *inputs)
+{
+    return inputs->timid                                                              ? 5
+           : inputs->style == BF_INPUTS_HUGE                                          ? 11
+           : inputs->style == BF_INPUTS_TINY || inputs->style >= BF_INPUTS_HIGH_BRINK ? 6
+                                                                                      : 7;
 }
 
 static uint32_t make_float(const struct bf_inputs *inputs, uint64_t stream, uint64_t index)
@@ -90,9 +113,8 @@ static uint32_t make_float(const struct bf_inputs *inputs, uint64_t stream, uint
     };
     uint64_t random = inputs_draw(inputs, stream, index);
     uint32_t which;
-    const bool vast = inputs->style == BF_INPUTS_TINY || inputs->style == BF_INPUTS_HUGE;
     if (is_edge(inputs, random, &which))
-        return edges[which % (inputs->wild ? 13u : inputs->timid ? 5u : vast ? 6u : 7u)];
+        return edges[which % (inputs->wild ? 13u : edge_count(inputs))];
     return float_bits(ordinary_float(inputs, random));
 }
 
@@ -152,9 +174,8 @@ static uint16_t make_half(const struct bf_inputs *inputs, uint64_t stream, uint6
                                      0x7e00, 0x7c00, 0xfc00, 0x7bff, 0xfbff};
     uint64_t random = inputs_draw(inputs, stream, index);
     uint32_t which;
-    const bool vast = inputs->style == BF_INPUTS_TINY || inputs->style == BF_INPUTS_HUGE;
     if (is_edge(inputs, random, &which))
-        return edges[which % (inputs->wild ? 11u : inputs->timid ? 5u : vast ? 6u : 7u)];
+        return edges[which % (inputs->wild ? 11u : edge_count(inputs))];
     if (inputs->style == BF_INPUTS_SMALL) {
         static const uint16_t quarters[] = {0x0000, 0x3400, 0x3800, 0x3a00, 0x3c00};
         return quarters[random % 5];
@@ -435,7 +456,9 @@ static uint32_t push_vast(const struct bf_inputs *inputs, uint64_t random)
     case BF_INPUTS_PUSH_HUGE:
         return float_bits(float_of(sign, random, 127 + 60, 68));
     case BF_INPUTS_PUSH_TINY:
-        return float_bits(float_of(sign, random, 0, 68));
+        return float_bits(float_of(sign, random, 0, !inputs->other ? 68 : random & 48 ? 1 : 2));
+    case BF_INPUTS_PUSH_BRINK:
+        return float_bits(brink_float(inputs->style == BF_INPUTS_HIGH_BRINK, sign, random));
     default:
         return special[(random >> 40) % 3];
     }
@@ -473,7 +496,7 @@ void bf_inputs_push(const struct bf_inputs *inputs, uint64_t fixed, uint32_t *wo
             words[i] = push_any(inputs, i, words[i], random);
             continue;
         }
-        if (inputs->free && inputs->pushed &&
+        if (inputs->free && inputs->pushed && (!inputs->other || random >> 14 & 3) &&
             (looks_float(words[i]) || (!words[i] && (random >> 10 & 1))))
             words[i] = push_vast(inputs, random);
         else if (inputs->other && (looks_float(words[i]) || !words[i]))

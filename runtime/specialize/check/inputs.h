@@ -4,17 +4,18 @@
  * constants. The same seed gives the same bytes.
  *
  *  GI-1  Integers stay below 'limit', and floats between -'limit' and 'limit', unless 'wild': they
- *        index memory and end loops, for all that is known. In the styles BF_INPUTS_TINY and
- *        BF_INPUTS_HUGE floats have no limit, in BF_INPUTS_NUMBERS nothing has, unless 'timid'.
+ *        index memory and end loops, for all that is known. In the styles BF_INPUTS_TINY, _HUGE,
+ *        _HIGH_BRINK, _LOW_BRINK and _ENDS floats have no limit, in BF_INPUTS_NUMBERS nothing has,
+ *        unless 'timid'.
  *  GI-2  Edges are among the values of every style but BF_INPUTS_SMALL: of floats the zeros, ones,
- *        the least denormal, the least normal, a NaN (not of the tiny and huge ones, of which NaNs
- *        come enough), and if 'wild' infinities and the greatest; of integers 0 and 1, and if
+ *        the least denormal, the least normal, a NaN (not of the tiny ones), and if 'wild', or of
+ *        huge ones, infinities and the greatest; of integers 0 and 1, and if
  *        'wild' -1, the least and the greatest.
  *  GI-3  A push constant that is an integer is never made larger than the program had it, one that
  *        is a float neither larger nor of another sign, and 0 stays, unless 'free'; bits that are
- *        in 'fixed' stay. With 'other' each that may be a float is another one. With 'pushed' those
- *        that may be floats are so large, or so small, that products of them leave what floats can
- *        hold, or are infinite or NaN.
+ *        in 'fixed' stay. With 'pushed' those that may be floats are so large, or so small, that
+ *        products of them leave what floats can hold, or are infinite or NaN. With 'other' each
+ *        that may be a float is another one, and with 'pushed' too most of them are so.
  *  GI-4  If 'timid', no float is below 0, or above 1, or a NaN: not even one that is made an index
  *        reaches out of bounds.
  *  GI-5  Numbers of all sizes are alike, where a style has such: in BF_INPUTS_NUMBERS integers of
@@ -62,6 +63,10 @@ enum bf_inputs_style {
     BF_INPUTS_TINY,    /* floats that are denormal, or will be; integers as in _SPREAD */
     BF_INPUTS_HUGE,    /* floats that will be infinite, likewise */
     BF_INPUTS_NUMBERS, /* any integers, floats of all magnitudes */
+    /* Every second float is about 2^64, or 2^-64, the others and integers as in _SPREAD. */
+    BF_INPUTS_HIGH_BRINK,
+    BF_INPUTS_LOW_BRINK,
+    BF_INPUTS_ENDS, /* or is infinite, or the greatest */
 };
 
 /* Floats among push constants. */
@@ -70,6 +75,7 @@ enum bf_inputs_pushed {
     BF_INPUTS_PUSH_HUGE,
     BF_INPUTS_PUSH_TINY,
     BF_INPUTS_PUSH_SPECIAL,
+    BF_INPUTS_PUSH_BRINK, /* about 2^64, or 2^-64, by the style */
 };
 
 #define BF_INPUTS_STRATA     16

@@ -6,7 +6,8 @@
 #include "specialize/dry_run/needed.h"
 
 #define FEW_INVOCATIONS 1024 /* of the program's dispatch */
-#define UNIFORM_DRAWS   12   /* CK-20 */
+#define UNIFORM_DRAWS   20   /* CK-20 */
+#define BRINK_DRAWS     4    /* CK-21 */
 
 /* The first is the least in every way. */
 const struct bf_seed bf_seeds[] = {
@@ -83,18 +84,41 @@ const struct bf_seed bf_seeds[] = {
     {BF_INPUTS_SPREAD, {3, 2, 1}, 6, 1, BF_ANY_PUSH, true, 0, 0, BF_SHAPE_PLAIN, 0},
 };
 
-/* [CK-20] Numbers of ordinary size, mostly: there what is rounded shows. */
-static const struct bf_seed uniform[] = {
-    {BF_INPUTS_SPREAD, {1, 1, 1}, 6, 1, BF_OTHER_PUSH, false, 0, 0, BF_SHAPE_PLAIN, 0},
-    {BF_INPUTS_SPREAD, {1, 1, 1}, 6, 1, BF_OTHER_PUSH, false, 0, 0, BF_SHAPE_PLAIN, 0},
-    {BF_INPUTS_WIDE, {1, 1, 1}, 6, 1, BF_OTHER_PUSH, false, 0, 0, BF_SHAPE_PLAIN, 0},
+/* [CK-21] */
+static const struct bf_seed brinks[] = {
+    {BF_INPUTS_HIGH_BRINK, {3, 2, 1}, 6, 1, BF_PUSHED, true, 0, 0, BF_SHAPE_PLAIN, 0},
+    {BF_INPUTS_LOW_BRINK, {3, 2, 1}, 6, 1, BF_PUSHED, true, 0, 0, BF_SHAPE_PLAIN, 0},
+    {BF_INPUTS_ENDS, {3, 2, 1}, 6, 1, BF_PUSHED, true, 0, 0, BF_SHAPE_PLAIN, 0},
+    {BF_INPUTS_HIGH_BRINK, {3, 2, 1}, 6, 1, BF_FREE_PUSH, true, 0, 0, BF_SHAPE_PLAIN, 0},
+    {BF_INPUTS_LOW_BRINK, {3, 2, 1}, 6, 1, BF_FREE_PUSH, true, 0, 0, BF_SHAPE_PLAIN, 0},
+    {BF_INPUTS_ENDS, {3, 2, 1}, 6, 1, BF_FREE_PUSH, true, 0, 0, BF_SHAPE_PLAIN, 0},
+    {BF_INPUTS_ENDS, {3, 2, 1}, 6, 1, BF_PUSHED, true, 0, 0, BF_SHAPE_PLAIN, 0},
+    {BF_INPUTS_HIGH_BRINK, {3, 2, 1}, 6, 1, BF_PUSHED, true, 0, 0, BF_SHAPE_PLAIN, 0},
 };
+
+/* [CK-20] Numbers of ordinary size, of which what is rounded shows; and those near 0, where the
+ * order of factors does. */
+static const struct bf_seed uniform[] = {
+    {BF_INPUTS_SPREAD, {1, 1, 1}, 6, 1, BF_FREE_PUSH, false, 0, 0, BF_SHAPE_PLAIN, 0},
+    {BF_INPUTS_TINY, {1, 1, 1}, 6, 1, BF_TINY_PUSH, false, 0, 0, BF_SHAPE_PLAIN, 0},
+    {BF_INPUTS_SPREAD, {1, 1, 1}, 6, 1, BF_FREE_PUSH, false, 0, 0, BF_SHAPE_PLAIN, 0},
+    {BF_INPUTS_HUGE, {1, 1, 1}, 6, 1, BF_HUGE_PUSH, false, 0, 0, BF_SHAPE_PLAIN, 0},
+    {BF_INPUTS_SPREAD, {1, 1, 1}, 6, 1, BF_TINY_PUSH, false, 0, 0, BF_SHAPE_PLAIN, 0},
+    {BF_INPUTS_HIGH_BRINK, {1, 1, 1}, 6, 1, BF_BRINK_PUSH, false, 0, 0, BF_SHAPE_PLAIN, 0},
+    {BF_INPUTS_WIDE, {1, 1, 1}, 6, 1, BF_FREE_PUSH, false, 0, 0, BF_SHAPE_PLAIN, 0},
+    {BF_INPUTS_LOW_BRINK, {1, 1, 1}, 6, 1, BF_BRINK_PUSH, false, 0, 0, BF_SHAPE_PLAIN, 0},
+    {BF_INPUTS_SPREAD, {1, 1, 1}, 6, 1, BF_FREE_PUSH, false, 0, 0, BF_SHAPE_PLAIN, 0},
+    {BF_INPUTS_SPREAD, {1, 1, 1}, 6, 1, BF_TINY_PUSH, false, 0, 0, BF_SHAPE_PLAIN, 0},
+    {BF_INPUTS_SPREAD, {1, 1, 1}, 6, 1, BF_SPECIAL_PUSH, false, 0, 0, BF_SHAPE_PLAIN, 0},
+};
+
+#define ROW(rows_, i_) (&(rows_)[(i_) % (sizeof(rows_) / sizeof((rows_)[0]))])
 
 const struct bf_seed *bf_seed_of(uint32_t seed)
 {
-    return seed < BF_CHECK_SEEDS
-               ? &bf_seeds[seed]
-               : &uniform[(seed - BF_CHECK_SEEDS) % (sizeof(uniform) / sizeof(uniform[0]))];
+    return seed < BF_CHECK_SEEDS          ? &bf_seeds[seed]
+           : seed < BF_FIRST_UNIFORM_SEED ? ROW(brinks, seed - BF_CHECK_SEEDS)
+                                          : ROW(uniform, seed - BF_FIRST_UNIFORM_SEED);
 }
 
 _Static_assert(sizeof(bf_seeds) / sizeof(bf_seeds[0]) == BF_CHECK_SEEDS, "a plan has them all");
@@ -140,9 +164,11 @@ bool bf_seed_suits(const struct bf_check_info *info, uint32_t number)
 {
     const struct bf_seed *seed = bf_seed_of(number);
     const struct bf_pipeline_interface *interface = info->interface;
-    if (seed->push == BF_OTHER_PUSH)
+    if (number >= BF_FIRST_UNIFORM_SEED)
         return (info->sources & BF_NEEDED_UNIFORM) &&
-               (!interface->graphics || number < BF_CHECK_SEEDS + UNIFORM_DRAWS);
+               (!interface->graphics || number < BF_FIRST_UNIFORM_SEED + UNIFORM_DRAWS);
+    if (number >= BF_CHECK_SEEDS)
+        return !interface->graphics || number < BF_CHECK_SEEDS + BRINK_DRAWS;
     if (bf_run_is_strip(seed->shape))
         return bf_run_strip_tells(info, seed);
     if (seed->shape >= BF_SHAPE_LEAST && seed->shape <= BF_SHAPE_TALL)

@@ -37,8 +37,8 @@ struct bf_seed {
         BF_HUGE_PUSH,
         BF_TINY_PUSH,
         BF_SPECIAL_PUSH,
+        BF_BRINK_PUSH,
         BF_ANY_PUSH,
-        BF_OTHER_PUSH,
     } push;
     bool real_groups; /* as many as the program's dispatch had, if that is known */
     /* What the limit is of integers that loops may depend on; only for shaders with loops. 0: the
@@ -51,8 +51,9 @@ struct bf_seed {
 
 extern const struct bf_seed bf_seeds[BF_CHECK_SEEDS];
 
-/* With those of CK-20. */
-#define BF_SEEDS_END (BF_CHECK_SEEDS + BF_CHECK_UNIFORM_SEEDS)
+/* With those of CK-21, and from here on of CK-20. */
+#define BF_FIRST_UNIFORM_SEED (BF_CHECK_SEEDS + 8)
+#define BF_SEEDS_END          (BF_CHECK_SEEDS + BF_CHECK_MORE_SEEDS)
 /* Below BF_SEEDS_END. */
 const struct bf_seed *bf_seed_of(uint32_t seed);
 
@@ -74,7 +75,7 @@ _Static_assert(BF_FIRST_ANY_SEED + BF_INPUTS_STRATA == BF_CHECK_SEEDS, "each has
 static inline uint32_t bf_seed_stream(uint32_t seed)
 {
     const uint32_t first = 20, count = BF_USUAL_SEEDS - first;
-    return seed >= BF_CHECK_SEEDS  ? seed << 16 /* no stream of these */
+    return seed >= BF_CHECK_SEEDS  ? seed << 16 | (seed & 1) /* no other stream, and odd as it is */
            : seed < first          ? seed
            : seed < BF_USUAL_SEEDS ? seed + BF_CHECK_SEEDS - BF_USUAL_SEEDS
                                    : seed - count;

@@ -215,7 +215,6 @@ VkResult helper_check_run(struct helper_device *device, struct bf_wire_check *wa
     verdict->hung = *hung;
     verdict->general_ns = info.general_ns;
     verdict->texels = (plan->sources & BF_NEEDED_TEXELS) != 0;
-    verdict->uniform = (plan->sources & BF_NEEDED_UNIFORM) != 0;
     for (uint32_t i = 0; i < 3; i++)
         verdict->reach[i] = plan->sources & BF_NEEDED_PLACED ? info.reach[i] : UINT32_MAX;
     for (uint32_t i = 0; i < info.form_count; i++) {

@@ -143,8 +143,7 @@ struct bf_check_answer {
     uint64_t general_ns;
     /* How far it was compared, in workgroups or pixels; UINT32_MAX: it doesn't matter. */
     uint32_t reach[3];
-    bool texels;  /* results may depend on what is read of images */
-    bool uniform; /* and on what all invocations read alike, of which few values were compared */
+    bool texels; /* results may depend on what is read of images */
     /* Then: of which bindings, for which formats; of bf_check_in_helper. */
     struct bf_format_bindings formats;
     bool hung;              /* a run has not ended: the helper was given up */
@@ -152,9 +151,8 @@ struct bf_check_answer {
     char why[BF_CHECK_WHY]; /* why it is uncheckable, or empty */
 };
 
-/* The form to take of those that agreed, which ask for ever more; 'form_count': none did. It is the
- * one that asks for the least; or, where few values of what matters were compared, for the most:
- * what a compiler may re-order the fewer inputs show. [FM-1] */
+/* The form to take of those that agreed, which leave a compiler ever less: the last; 'form_count':
+ * none did. What a compiler is free to do shows on some inputs only. [FM-1] */
 uint32_t bf_check_answer_form(const struct bf_check_answer *answer, uint32_t form_count);
 
 /* Starts no process yet.

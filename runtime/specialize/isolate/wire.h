@@ -94,7 +94,6 @@ struct bf_wire_verdict {
     uint64_t general_ns;
     uint32_t reach[3];   /* UINT32_MAX: any */
     uint32_t texels;     /* results may depend on what is read of images */
-    uint32_t uniform;    /* and on what all invocations read alike */
     uint64_t peak_bytes; /* of the helper's memory, so far */
     char why[BF_CHECK_WHY];
 };

@@ -19,7 +19,9 @@ struct fold {
     const struct bf_shader *shader;
     uint64_t words; /* bit i: word i of the 64 may be folded */
     bool all;       /* inexact loads, too */
-    bool no_contraction;
+    enum { CONTRACTS, NO_FOLDED_CONTRACTION, NO_CONTRACTION } how;
+    uint32_t *decorated; /* NoContraction */
+    uint32_t decorated_count;
     uint8_t keeps; /* widths, beside those that the module keeps */
     uint32_t next_id;
     struct scalar *scalars;
@@ -106,9 +108,9 @@ static uint32_t *annotations_put(uint32_t *to, const struct fold *fold,
         entries[i] =
             (struct bf_fold_entry){spec_id++, fold->scalars[i].offset, fold->scalars[i].width};
     }
-    for (uint32_t i = 0; fold->no_contraction && i < shader->arithmetic_count; i++) {
+    for (uint32_t i = 0; i < fold->decorated_count; i++) {
         to = spirv_put(to, SpvOpDecorate, 3);
-        *to++ = shader->arithmetic[i];
+        *to++ = fold->decorated[i];
         *to++ = SpvDecorationNoContraction;
     }
     return to;
@@ -149,8 +151,8 @@ static VkResult rewrite(struct fold *fold, struct bf_folded *folded)
 {
     const struct bf_shader *shader = fold->shader;
     size_t room = shader->word_count + 9 * (size_t)fold->scalar_count +
-                  7 * (size_t)shader->member_count +
-                  (fold->no_contraction ? 3 * (size_t)shader->arithmetic_count : 0) + KEEPING_WORDS;
+                  7 * (size_t)shader->member_count + 3 * (size_t)fold->decorated_count +
+                  KEEPING_WORDS;
     folded->words = malloc(room * sizeof(*folded->words));
     folded->entries = malloc(fold->scalar_count * sizeof(*folded->entries));
     if (!folded->words || !folded->entries)
@@ -184,6 +186,28 @@ static VkResult rewrite(struct fold *fold, struct bf_folded *folded)
     return VK_SUCCESS;
 }
 
+/* Which arithmetic is not to be contracted, or re-ordered. */
+static VkResult fold_decorate(struct fold *fold)
+{
+    const struct bf_shader *shader = fold->shader;
+    if (fold->how == CONTRACTS)
+        return VK_SUCCESS;
+    fold->decorated = malloc((shader->arithmetic_count + 1) * sizeof(*fold->decorated));
+    bool *folded = calloc(shader->words[3], sizeof(*folded));
+    VkResult result = fold->decorated && folded ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
+    for (uint32_t i = 0; result == VK_SUCCESS && i < shader->load_count; i++)
+        folded[shader->loads[i].id] = load_folds(fold, &shader->loads[i]);
+    if (result == VK_SUCCESS && fold->how == NO_FOLDED_CONTRACTION) {
+        result = bf_combined_find(shader, folded, fold->decorated, &fold->decorated_count);
+    } else if (result == VK_SUCCESS) {
+        fold->decorated_count = shader->arithmetic_count;
+        memcpy(fold->decorated, shader->arithmetic,
+               shader->arithmetic_count * sizeof(*fold->decorated));
+    }
+    free(folded);
+    return result;
+}
+
 /* 'how': what is folded, and how. */
 static VkResult words_fold(const struct bf_shader *shader, const struct fold *how,
                            struct bf_folded *folded)
@@ -211,8 +235,11 @@ static VkResult words_fold(const struct bf_shader *shader, const struct fold *ho
             result = VK_SUCCESS;
         }
         if (result == VK_SUCCESS)
+            result = fold_decorate(&fold);
+        if (result == VK_SUCCESS)
             result = rewrite(&fold, folded);
     }
+    free(fold.decorated);
     free(fold.scalars);
     free(fold.constants);
     if (result != VK_SUCCESS)
@@ -232,7 +259,8 @@ static uint64_t watched_words(const struct bf_watch *watch, uint8_t mask)
 VkResult bf_shader_fold(const struct bf_shader *shader, const struct bf_watch *watch, uint8_t mask,
                         bool no_contraction, struct bf_folded *folded)
 {
-    const struct fold how = {.words = watched_words(watch, mask), .no_contraction = no_contraction};
+    const struct fold how = {.words = watched_words(watch, mask),
+                             .how = no_contraction ? NO_FOLDED_CONTRACTION : CONTRACTS};
     return words_fold(shader, &how, folded);
 }
 
@@ -241,14 +269,14 @@ VkResult bf_shader_fold_keeping(const struct bf_shader *shader, const struct bf_
 {
     const uint8_t keeps = widths & shader->float_widths & ~shader->kept_widths;
     const struct fold how = {
-        .words = keeps ? watched_words(watch, mask) : 0, .no_contraction = true, .keeps = keeps};
+        .words = keeps ? watched_words(watch, mask) : 0, .how = NO_CONTRACTION, .keeps = keeps};
     return words_fold(shader, &how, folded);
 }
 
 VkResult bf_shader_fold_all(const struct bf_shader *shader, uint64_t words,
                             struct bf_folded *folded)
 {
-    const struct fold how = {.words = words, .all = true, .no_contraction = true};
+    const struct fold how = {.words = words, .all = true, .how = NO_CONTRACTION};
     return words_fold(shader, &how, folded);
 }
 

@@ -215,6 +215,11 @@ struct bf_shader {
     uint32_t function_begin; /* words: the first OpFunction */
 };
 
+/* combined.c: of shader->arithmetic those that have an operand which is a constant once 'folded'
+ * [bound], loads, are. 'ids' has room for all. Errors: VK_ERROR_OUT_OF_HOST_MEMORY. */
+VkResult bf_combined_find(const struct bf_shader *shader, const bool *folded, uint32_t *ids,
+                          uint32_t *count);
+
 /* Those of the 64 words that a member has bytes in. */
 static inline uint64_t bf_member_words(const struct bf_fold_member *member)
 {
@@ -232,6 +237,10 @@ static inline uint64_t bf_member_words(const struct bf_fold_member *member)
 /* The loads of push constants, and their members, without weight and exactness; a reason if there
  * are none. */
 bool bf_shader_find_loads(struct bf_shader *shader, struct bf_module *m);
+/* Which pointers may point to the same: ids' 'alias'. And what stands for that memory; 0: what
+ * isn't the shader's own. */
+void bf_module_alias(struct bf_module *m);
+uint32_t bf_module_memory(struct bf_module *m, uint32_t pointer);
 /* What becomes of values: ids' uses. See 'complex'. */
 bool bf_module_follow(struct bf_module *m);
 bool bf_shader_find_facts(struct bf_shader *shader, struct bf_module *m);

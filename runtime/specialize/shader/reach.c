@@ -49,7 +49,7 @@ static bool walk_goes_on(struct walk *walk, uint64_t work)
     return walk->work <= MOST_WORK;
 }
 
-static uint32_t reach_memory_of(struct bf_module *m, uint32_t id)
+uint32_t bf_module_memory(struct bf_module *m, uint32_t id)
 {
     while (m->ids[id].alias) {
         uint32_t next = m->ids[id].alias - 1;
@@ -62,8 +62,8 @@ static uint32_t reach_memory_of(struct bf_module *m, uint32_t id)
 
 static void reach_unite(struct bf_module *m, uint32_t a, uint32_t b)
 {
-    a = reach_memory_of(m, a);
-    b = reach_memory_of(m, b);
+    a = bf_module_memory(m, a);
+    b = bf_module_memory(m, b);
     /* The outside stays what it is. */
     if (a == b)
         return;
@@ -131,6 +131,17 @@ static bool call_pointer(struct bf_module *m, uint32_t argument, uint32_t parame
     return false;
 }
 
+void bf_module_alias(struct bf_module *m)
+{
+    pointers_unite(m);
+    for (uint32_t f = 0; f < m->function_count; f++) {
+        for (uint32_t i = m->functions[f].first; m->functions[f].reached && i < m->functions[f].end;
+             i++)
+            if (m->instructions[i].opcode == SpvOpFunctionCall)
+                call_each(m, &m->instructions[i], call_pointer);
+    }
+}
+
 /* ----------------------------------------------------------------------------------- Varying -- */
 
 static bool call_varying(struct bf_module *m, uint32_t argument, uint32_t parameter)
@@ -164,7 +175,7 @@ static void varying_find(struct walk *walk)
             continue;
         uint32_t storage = bf_word(m, in, 3);
         if (storage == SpvStorageClassInput || storage == SpvStorageClassWorkgroup)
-            m->ids[reach_memory_of(m, in->result)].memory_varying = true;
+            m->ids[bf_module_memory(m, in->result)].memory_varying = true;
     }
     do {
         walk->changed = false;
@@ -177,7 +188,7 @@ static void varying_find(struct walk *walk)
                     any = bf_word_is_id(m, in, w) && m->ids[bf_word(m, in, w)].varying;
                 switch (in->opcode) {
                 case SpvOpLoad:
-                    any |= m->ids[reach_memory_of(m, bf_word(m, in, 3))].memory_varying;
+                    any |= m->ids[bf_module_memory(m, bf_word(m, in, 3))].memory_varying;
                     break;
                 case SpvOpStore:
                 case SpvOpCopyMemory:
@@ -187,7 +198,7 @@ static void varying_find(struct walk *walk)
                         walk->changed |= call_each(m, in, call_varying);
                         any = m->ids[bf_word(m, in, 3)].varying;
                     } else if (in->opcode == SpvOpCopyMemory) {
-                        any |= m->ids[reach_memory_of(m, bf_word(m, in, 2))].memory_varying;
+                        any |= m->ids[bf_module_memory(m, bf_word(m, in, 2))].memory_varying;
                     }
                     if (in->opcode == SpvOpExtInst && m->ids[bf_word(m, in, 3)].non_semantic)
                         any = false;
@@ -196,7 +207,7 @@ static void varying_find(struct walk *walk)
                         uint32_t id = bf_word(m, in, w);
                         if (!bf_word_is_id(m, in, w) || !pointer_type(m, id))
                             continue;
-                        struct bf_id *to = &m->ids[reach_memory_of(m, id)];
+                        struct bf_id *to = &m->ids[bf_module_memory(m, id)];
                         walk->changed |= !to->memory_varying;
                         to->memory_varying = true;
                     }
@@ -242,7 +253,7 @@ static void reach_push(struct walk *walk, uint32_t id, uint32_t uses)
 
 static void memory_add(struct walk *walk, uint32_t pointer, uint32_t uses)
 {
-    struct bf_id *to = &walk->m->ids[reach_memory_of(walk->m, pointer)];
+    struct bf_id *to = &walk->m->ids[bf_module_memory(walk->m, pointer)];
     if (to->memory_varying)
         uses = varying_uses(walk->m, EXTERNAL, uses);
     if (uses & ~(uint32_t)to->memory_uses) {
@@ -253,7 +264,7 @@ static void memory_add(struct walk *walk, uint32_t pointer, uint32_t uses)
 
 static uint32_t memory_uses(const struct walk *walk, uint32_t pointer)
 {
-    return walk->m->ids[reach_memory_of(walk->m, pointer)].memory_uses;
+    return walk->m->ids[bf_module_memory(walk->m, pointer)].memory_uses;
 }
 
 static void add_operands(struct walk *walk, const struct bf_instruction *in, uint32_t from,
@@ -851,13 +862,7 @@ bool bf_module_follow(struct bf_module *m)
     struct walk walk = {.m = m};
     if (!constructs_find(&walk))
         return false;
-    pointers_unite(m);
-    for (uint32_t f = 0; f < m->function_count; f++) {
-        for (uint32_t i = m->functions[f].first; m->functions[f].reached && i < m->functions[f].end;
-             i++)
-            if (m->instructions[i].opcode == SpvOpFunctionCall)
-                call_each(m, &m->instructions[i], call_pointer);
-    }
+    bf_module_alias(m);
     varying_find(&walk);
     do {
         walk.changed = false;

@@ -220,8 +220,9 @@ struct bf_folded {
 };
 
 /*
- * Bit i of 'mask' is word i of 'watch'. With 'no_contraction' all float arithmetic of the module is
- * so decorated.
+ * Bit i of 'mask' is word i of 'watch'. With 'no_contraction' float arithmetic that has an operand
+ * which folding makes a constant is so decorated: a compiler can't gather that with others. What
+ * else there is it compiles as it did.
  *
  * VK_INCOMPLETE: nothing to fold; 'folded' is empty, as after an error. Errors:
  * VK_ERROR_OUT_OF_HOST_MEMORY. Free what is returned with bf_folded_finish.
@@ -234,7 +235,7 @@ VkResult bf_shader_fold(const struct bf_shader *shader, const struct bf_watch *w
 #define BF_FLOAT_64 4u
 
 /*
- * The same with NoContraction, and with signs of zeros, infinities and NaN kept
+ * The same with NoContraction everywhere, and with signs of zeros, infinities and NaN kept
  * (SPV_KHR_float_controls) in arithmetic of these widths. VK_INCOMPLETE also if the module keeps
  * all of them by itself, or has no such floats.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a check has but few of at first: integers of small blocks, sizes and formats of textures,
- * places far along an axis, and what all invocations read alike (CK-16 to CK-20). */
+ * places far along an axis, and what all invocations read alike (CK-16 to CK-21). */
 #include "check_drawing.h"
 
 #include "specialize/check/seeds.h"
@@ -145,15 +145,21 @@ WORLD_TEST(without_other_formats_there_is_no_plan, sources_open(16, 1))
 WORLD_TEST(what_all_read_alike_has_many_values, sources_open(16, 1))
 {
     const struct bf_check_plan plan = plan_make(w, BF_NEEDED_UNIFORM);
-    assert_int_equal(plan.uniform_seeds, UINT32_MAX);
-    expect_cases(w, BF_NEEDED_UNIFORM, 17, 20, "!!!!");
+    assert_true(plan.more_seeds == UINT64_MAX);
+    expect_cases(w, BF_NEEDED_UNIFORM, 17, 19, "!!!");
 }
 
 WORLD_TEST(what_does_not_matter_has_few, sources_open(16, 1))
 {
     const struct bf_check_plan plan = plan_make(w, 0);
-    assert_int_equal(plan.uniform_seeds, 0);
-    expect_cases(w, 0, 17, 20, "====");
+    assert_int_equal(plan.more_seeds, 0xff);
+    expect_cases(w, 0, 17, 19, "===");
+}
+
+/* [CK-21] */
+WORLD_TEST(floats_only_just_overflow, sources_open(16, 1))
+{
+    expect_cases(w, 0, 21, 21, "!");
 }
 
 /* [CK-17] */

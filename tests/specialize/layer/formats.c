@@ -191,23 +191,34 @@ static unsigned long picked_in(const char *report)
     return strtoul(picked + 7, NULL, 10);
 }
 
-/* The set of the other texture is of another layout that is defined alike, or of the same. */
+/* A texture of 8 bits, and then one of 32, in a freeze that a variant comes with which was compared
+ * on the former. The set of the other is of another layout that is defined alike, or of the
+ * same. */
+static void both_draw(struct program *p, uint32_t other)
+{
+    program_open(p);
+    frame(p, p->pipeline, &p->narrow);
+    commit(p);
+    for (int i = 0; i < 3; i++)
+        frame(p, p->pipeline, &p->narrow);
+    make_texture(p, VK_FORMAT_R32_UINT, p->set_layouts[other], &p->wide);
+    p->plain = make_pipeline(p);
+    frame(p, p->plain, &p->wide);
+    memcpy(p->expected, p->words, sizeof(p->expected));
+    for (int i = 0; i < 3; i++) {
+        frame(p, p->pipeline, &p->wide);
+        assert_memory_equal(p->words, p->expected, sizeof(p->expected));
+    }
+}
+
 static void formats_check(uint32_t other)
 {
     static struct program p;
-    program_open(&p);
-    frame(&p, p.pipeline, &p.narrow);
-    commit(&p);
-    for (int i = 0; i < 3; i++)
-        frame(&p, p.pipeline, &p.narrow);
-    make_texture(&p, VK_FORMAT_R32_UINT, p.set_layouts[other], &p.wide);
-    p.plain = make_pipeline(&p);
-    frame(&p, p.plain, &p.wide);
-    memcpy(p.expected, p.words, sizeof(p.expected));
-    for (int i = 0; i < 3; i++) {
-        frame(&p, p.pipeline, &p.wide);
-        assert_memory_equal(p.words, p.expected, sizeof(p.expected));
-    }
+    both_draw(&p, other);
+    char *first = program_close(&p);
+    assert_int_equal(picked_in(first), 3);
+    free(first);
+    both_draw(&p, other);
     /* That there are others is seen outside of the freeze. */
     assert_success(bfSetBackgroundProcessingMode(p.f.bf, BF_BACKGROUND_PROCESSING_MODE_ALLOWED,
                                                  BF_MEASUREMENTS_ACTION_KEEP_ALL, NULL, NULL));

@@ -176,31 +176,45 @@ static void mode_set(struct program *p, BfBackgroundProcessingMode mode, bool co
         await_event(event);
 }
 
+/* Small pictures and large ones, in a freeze that a variant comes with which was compared on small
+ * ones. */
+static void both_draw(struct program *p)
+{
+    program_open(p);
+    frame(p, p->pipeline, 0);
+    mode_set(p, BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM, true);
+    p->framebuffers[1] = make_framebuffer(p, SIDE);
+    p->plain = make_pipeline(p);
+    frame(p, p->plain, 1);
+    memcpy(p->expected, p->words, sizeof(p->expected));
+    for (int i = 0; i < 4; i++) {
+        expect_frame(p, 0);
+        expect_frame(p, 1);
+    }
+}
+
+static void expect_picked(struct program *p, unsigned long count)
+{
+    char *report = program_close(p);
+    const char *line = strstr(report, " unjudged ");
+    assert_non_null(line);
+    const char *picked = strstr(line, "picked=");
+    assert_non_null(picked);
+    assert_int_equal(strtoul(picked + 7, NULL, 10), count);
+    free(report);
+}
+
 TEST_WITH(a_variant_is_for_no_larger_picture_than_was_compared, cache_setup, cache_teardown)
 {
     static struct program p;
-    program_open(&p);
-    frame(&p, p.pipeline, 0);
-    mode_set(&p, BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM, true);
-    p.framebuffers[1] = make_framebuffer(&p, SIDE);
-    p.plain = make_pipeline(&p);
-    frame(&p, p.plain, 1);
-    memcpy(p.expected, p.words, sizeof(p.expected));
-    for (int i = 0; i < 4; i++) {
-        expect_frame(&p, 0);
-        expect_frame(&p, 1);
-    }
+    both_draw(&p);
+    expect_picked(&p, 4);
+    both_draw(&p);
     /* What is larger is seen outside of the freeze. */
     mode_set(&p, BF_BACKGROUND_PROCESSING_MODE_ALLOWED, false);
     expect_frame(&p, 1);
     mode_set(&p, BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM, true);
     for (int i = 0; i < 3; i++)
         expect_frame(&p, 1);
-    char *report = program_close(&p);
-    const char *line = strstr(report, " unjudged ");
-    assert_non_null(line);
-    const char *picked = strstr(line, "picked=");
-    assert_non_null(picked);
-    assert_int_equal(strtoul(picked + 7, NULL, 10), 3);
-    free(report);
+    expect_picked(&p, 3);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 // CASE 0 is the plain one. Others differ from it: 1 to 4 where an integer of a small block is of some size, 5 where it ends
 // a loop late, 6 to 9 where a texture has some size, 10 and 11 in workgroups that lie far along an axis, 12 to 16 where a
-// texel is some number, 17 to 20 where a push constant is.
+// texel is some number, 17 to 19 where a push constant is, 21
+// where what lay there before is near the root of the greatest.
 #version 450
 layout(local_size_x = 64) in;
 layout(constant_id = 0) const int CASE = 0;
@@ -44,7 +45,10 @@ bool differs()
     case 17: return push.factor >= 0.3 && push.factor < 0.36;
     case 18: return push.factor >= 0.4 && push.factor < 0.46;
     case 19: return push.factor >= 1.3 && push.factor < 1.5;
-    case 20: return push.factor < -0.4 && push.factor > -0.7;
+    case 21: {
+        const float own = abs(target.sums[gl_GlobalInvocationID.x]);
+        return own >= 10514644122014445568.0 && own < 10975812723857184768.0;
+    }
     }
     return false;
 }
