@@ -53,16 +53,33 @@ enum {
 static int family_now;
 static uint64_t seed_now;
 
-static void __attribute__((format(printf, 1, 2))) stop(const char *format, ...)
+static void tell(const char *format, va_list list)
 {
-    va_list list;
-    va_start(list, format);
     fprintf(stderr, "FAILED: --family %d --count 1 --seed %llu: %s: ", family_now,
             (unsigned long long)seed_now, family_names[family_now]);
     vfprintf(stderr, format, list);
     fprintf(stderr, "\n");
+}
+
+static void __attribute__((format(printf, 1, 2))) stop(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    tell(format, list);
     va_end(list);
     exit(1);
+}
+
+static uint32_t wrong; /* shaders that have passed and differ */
+
+/* The search goes on: how many there are is a figure. */
+static void __attribute__((format(printf, 1, 2))) differ(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    tell(format, list);
+    va_end(list);
+    wrong++;
 }
 
 /* ---------------------------------------------------------------------------- Random numbers -- */
@@ -384,20 +401,24 @@ struct tally {
     uint64_t longest_ns;
 };
 
-static void words_compare(const struct subject *s, uint32_t form, uint32_t number,
+/* False: they differ. */
+static bool words_compare(const struct subject *s, uint32_t form, uint32_t number,
                           const uint32_t *expected, const uint32_t *found, struct tally *tally)
 {
     bool other_nan = false;
     for (uint32_t i = 0; i < GPU_WORDS; i++) {
         if (found[i] == expected[i])
             continue;
-        if (!is_other_nan(s, i, expected[i], found[i]))
-            stop("form %u passed, and writes %08x to word %u, where it was %08x, on inputs %u",
-                 form, found[i], i, expected[i], number);
+        if (!is_other_nan(s, i, expected[i], found[i])) {
+            differ("form %u passed, and writes %08x to word %u, where it was %08x, on inputs %u",
+                   form, found[i], i, expected[i], number);
+            return false;
+        }
         other_nan = true;
     }
     tally->compared++;
     tally->other_nans += other_nan;
+    return true;
 }
 
 /* On fresh inputs but those on which the program itself would do what it may not. */
@@ -415,7 +436,8 @@ static void form_compare(const struct subject *s, uint32_t form, struct tally *t
                      general = gpu_pipeline(s->words, s->count),
                      variant = gpu_pipeline_specialized(folded->words, folded->word_count,
                                                         &s->specialization[form]);
-    for (uint32_t i = 0; i < FRESH; i++) {
+    bool same = true;
+    for (uint32_t i = 0; i < FRESH && same; i++) {
         uint32_t push[PUSH_WORDS], expected[GPU_WORDS], found[GPU_WORDS];
         struct bf_dry_run_result told;
         fresh_choose(s, i, push);
@@ -426,7 +448,7 @@ static void form_compare(const struct subject *s, uint32_t form, struct tally *t
             stop("%u invocations have told on fresh inputs %u", told.invocations, i);
         gpu_run(general, false, push, expected, NULL);
         gpu_run(variant, false, push, found, NULL);
-        words_compare(s, form, i, expected, found, tally);
+        same = words_compare(s, form, i, expected, found, tally);
     }
     gpu_pipeline_end(dry);
     gpu_pipeline_end(general);
@@ -519,5 +541,7 @@ int main(int argc, char **argv)
     }
     bf_isolate_destroy(isolate);
     gpu_close();
-    return 0;
+    if (wrong)
+        printf("%u have passed and differ\n", wrong);
+    return wrong ? 1 : 0;
 }
