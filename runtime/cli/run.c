@@ -588,7 +588,7 @@ const struct cli_command cli_run = {
         "                   calls and Belfry's queues. Both may be repeated, not mixed\n\n"
         "Other layers and settings in the environment stay. Layers in VK_INSTANCE_LAYERS come\n"
         "below Belfry, with --below above it. 'queues' in a settings file doesn't count here.\n\n"
-        "What is left when the program has ended: FILE; unless with specialize=off also\n"
+        "What is left when the program has ended: FILE; with specialize=auto or exact also\n"
         "what was learnt about shaders, in the folder of the setting 'cache' (by default\n"
         "'belfry' in the user's cache folder), to be deleted at will; nothing else.\n\n"
         "A program that ends without having created a device says so in one line if it was to be\n"

@@ -157,10 +157,10 @@ struct bf_check {
     VkCommandBuffer commands[COMMANDS];
     uint8_t *expected; /* what the general pipeline left behind */
     struct told told;
-    uint64_t seeds; /* bit i: number i is run */
-    uint64_t more_seeds;
-    uint32_t groups[3]; /* of dispatches, of this seed */
-    uint64_t spent_ns;  /* by dry runs */
+    uint64_t seeds;      /* bit i: number i is run */
+    uint64_t more_seeds; /* bit i: number BF_CHECK_SEEDS + i */
+    uint32_t groups[3];  /* of dispatches, of this seed */
+    uint64_t spent_ns;   /* by dry runs */
     uint32_t push[BF_CHECK_PUSH_BYTES / 4];
     uint32_t seed;            /* the one it is at */
     uint32_t turn;            /* in it: 0 and 1 the general pipeline, then the forms */
