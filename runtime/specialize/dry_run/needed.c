@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "specialize/dry_run/inexact.h"
+#include "specialize/dry_run/inlined.h"
 #include "specialize/dry_run/origin.h"
 #include "specialize/shader/freeze.h"
 
@@ -413,11 +414,12 @@ static uint32_t sources_find(const struct needed *n)
 /* ------------------------------------------------------------------------------- The modules -- */
 
 struct results {
-    uint32_t bound; /* of the general module, before its calls were parted */
-    uint16_t *left; /* or NULL */
-    bool *branches; /* or NULL */
-    bool *folded;   /* or NULL */
-    uint32_t label; /* of the block that it is in */
+    uint32_t bound;                   /* of the general module, before its calls were parted */
+    uint16_t *left;                   /* or NULL */
+    bool *branches;                   /* or NULL */
+    bool *folded;                     /* or NULL */
+    uint32_t label;                   /* of the block that it is in */
+    const struct bf_inlined *inlined; /* or NULL: it tells of which block that is the rest */
     const uint32_t *at;
 };
 
@@ -428,10 +430,14 @@ static bool result_visit(void *context, uint16_t opcode, uint16_t word_count, ui
     (void)type;
     (void)ids;
     (void)id_count;
+    const struct bf_inlined *inlined = results->inlined;
     if (opcode == SpvOpLabel)
-        results->label = result;
+        results->label = inlined && result >= inlined->own_bound && result < inlined->bound
+                             ? inlined->rest_of[result - inlined->own_bound]
+                             : result;
+    /* A switch without cases isn't one: functions are left by it. */
     if (results->branches && results->label < results->bound &&
-        (opcode == SpvOpBranchConditional || opcode == SpvOpSwitch))
+        (opcode == SpvOpBranchConditional || (opcode == SpvOpSwitch && word_count > 3)))
         results->branches[results->label] = true;
     if (result && result < results->bound) {
         if (results->left)
@@ -462,16 +468,33 @@ static VkResult folded_read(const struct needed *n, const struct bf_needed_info 
     return result;
 }
 
-static VkResult frozen_read(struct needed *n, const uint32_t *words, size_t count,
-                            struct bf_arena *arena)
+static VkResult frozen_read(struct needed *n, const struct bf_inlined *inlined,
+                            const uint32_t *words, size_t count, struct bf_arena *arena)
 {
     n->left = bf_arena_zeroed(arena, n->m->bound * sizeof(*n->left));
     n->branches = bf_arena_zeroed(arena, n->m->bound);
     if (arena->failed)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
-    struct results results = {
-        .bound = n->m->bound, .left = n->left, .branches = n->branches, .at = words + 5};
+    struct results results = {.bound = n->m->bound,
+                              .left = n->left,
+                              .branches = n->branches,
+                              .inlined = inlined,
+                              .at = words + 5};
     return bf_tools_parse(words, count, result_visit, &results);
+}
+
+/* With functions in the places that call them. It wasn't made to be run: nobody has asked yet
+ * whether it is valid. */
+static VkResult inline_valid(const struct bf_shader_info *folded, struct bf_inlined *inlined)
+{
+    VkResult result =
+        bf_shader_validate(folded->words, folded->word_count, VK_API_VERSION_1_3, NULL, 0);
+    if (result == VK_SUCCESS)
+        result = bf_inlined_make(folded, inlined);
+    if (result == VK_SUCCESS)
+        result =
+            bf_shader_validate(inlined->words, inlined->word_count, VK_API_VERSION_1_3, NULL, 0);
+    return result;
 }
 
 /* What is left for these push constants; where that can't be told, all. */
@@ -481,27 +504,33 @@ static VkResult left_find(struct needed *n, const struct bf_needed_info *info,
     struct bf_shader *shader = NULL;
     struct bf_folded folded = {0};
     VkSpecializationInfo specialization = {0};
+    struct bf_inlined inlined = {0};
     uint32_t *hidden = NULL, *words = NULL;
     size_t hidden_count = 0, count = 0;
+    struct bf_shader_info all = *info->general;
     VkResult result = bf_shader_create_over(info->general, &shader);
     if (result == VK_SUCCESS)
         result = bf_shader_fold_all(shader, info->fixed, &folded);
     if (result == VK_SUCCESS)
         result = bf_folded_specialize(&folded, shader, info->push, &specialization);
-    if (result == VK_SUCCESS) /* it wasn't made to be run, and nobody has asked yet */
-        result = bf_shader_validate(folded.words, folded.word_count, VK_API_VERSION_1_3, NULL, 0);
-    const struct bf_shader_info all = {folded.words, folded.word_count, info->general->entry,
-                                       info->general->stage, NULL};
+    all.specialization = NULL;
+    all.words = folded.words;
+    all.word_count = folded.word_count;
+    if (result == VK_SUCCESS)
+        result = inline_valid(&all, &inlined);
+    all.words = inlined.words;
+    all.word_count = inlined.word_count;
     if (result == VK_SUCCESS)
         result = bf_inexact_hide(&all, &hidden, &hidden_count);
     if (result == VK_SUCCESS)
         result = bf_tools_freeze(hidden, hidden_count, &specialization, &words, &count);
     if (result == VK_SUCCESS)
-        result = frozen_read(n, words, count, arena);
+        result = frozen_read(n, &inlined, words, count, arena);
     if (result != VK_SUCCESS)
         n->left = NULL;
     free(words);
     free(hidden);
+    bf_inlined_finish(&inlined);
     bf_folded_specialization_finish(&specialization);
     bf_folded_finish(&folded);
     bf_shader_release(shader);

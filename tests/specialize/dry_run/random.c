@@ -11,6 +11,7 @@
 #include "gpu.h"
 #include "program.h"
 #include "specialize/dry_run/calls.h"
+#include "specialize/dry_run/inlined.h"
 #include "support/arguments.h"
 
 #define LOOP_LIMIT  100
@@ -107,14 +108,18 @@ static void form_run(const char *form, const uint32_t *words, size_t count, bool
 
 /* What spirv-opt makes of a module: values in place of variables, phis, code that has moved. Its
  * bugs are its own: NULL where it crashes, or what it has made isn't valid. */
-static uint32_t *optimize(const uint32_t *words, size_t count, size_t *out_count)
+static uint32_t *optimize(const uint32_t *words, size_t count, const char *passes,
+                          size_t *out_count)
 {
     static uint32_t out[1 << 18];
     FILE *file = fopen("program_plain.spv", "wb");
     assert_non_null(file);
     assert_int_equal(fwrite(words, 4, count, file), count);
     fclose(file);
-    if (system(SPIRV_OPT " -O program_plain.spv -o program_optimized.spv 2>/dev/null"))
+    char command[256];
+    snprintf(command, sizeof(command),
+             SPIRV_OPT " %s program_plain.spv -o program_optimized.spv 2>/dev/null", passes);
+    if (system(command))
         return NULL;
     file = fopen("program_optimized.spv", "rb");
     assert_non_null(file);
@@ -138,6 +143,32 @@ static void parted_run(const uint32_t *words, size_t count, const struct expecta
     bf_calls_finish(&calls);
 }
 
+/* And with these in the places that call them; every second program with phis. [FN-5] */
+static void inlined_run(const uint32_t *words, size_t count, const struct expectation *expected,
+                        uint32_t expected_count)
+{
+    if (seed_now % 2) {
+        words = optimize(words, count, "--ssa-rewrite", &count);
+        if (!words)
+            return;
+    }
+    struct bf_shader_info info = {words, count, "main", VK_SHADER_STAGE_COMPUTE_BIT, NULL};
+    struct bf_calls calls;
+    struct bf_inlined inlined;
+    char why[256];
+    if (bf_calls_part(&info, &calls) != VK_SUCCESS)
+        return;
+    info.words = calls.words;
+    info.word_count = calls.word_count;
+    assert_success(bf_inlined_make(&info, &inlined));
+    if (bf_shader_validate(inlined.words, inlined.word_count, VK_API_VERSION_1_3, why,
+                           sizeof(why)) != VK_SUCCESS)
+        stop("inlined", inlined.words, inlined.word_count, "%s", why);
+    form_run("inlined", inlined.words, inlined.word_count, true, expected, expected_count);
+    bf_inlined_finish(&inlined);
+    bf_calls_finish(&calls);
+}
+
 static void program_check(uint64_t seed)
 {
     struct program *program = program_make(seed);
@@ -152,7 +183,8 @@ static void program_check(uint64_t seed)
     if (bf_shader_validate(words, count, VK_API_VERSION_1_3, NULL, 0) == VK_SUCCESS) {
         form_run("as it is", words, count, true, expected, 4);
         parted_run(words, count, expected, 4);
-        uint32_t *optimized = optimize(words, count, &optimized_count);
+        inlined_run(words, count, expected, 4);
+        uint32_t *optimized = optimize(words, count, "-O", &optimized_count);
         if (optimized)
             form_run("optimized", optimized, optimized_count, false, expected, 4);
     } else {

@@ -56,6 +56,36 @@ void keep_always()
     kept = min(x, y);
 }
 
+bool on(int which)
+{
+    return (push.mode & which) != 0;
+}
+
+bool is_less(float than)
+{
+    return x < than;
+}
+
+int several(int which)
+{
+    if (which == 2)
+        return 7;
+    if (which == 1)
+        return 8;
+    return 9;
+}
+
+int several_around(int which)
+{
+    int n = 0;
+    for (int i = 0; i < which; i++) {
+        if (x > float(i))
+            return i;
+        n += i;
+    }
+    return n;
+}
+
 void main()
 {
     const uint i = gl_LocalInvocationIndex;
@@ -198,6 +228,40 @@ void main()
     if (push.k * push.k - 4.0 != 0.0)
         r = min(x, y);
     r += float(push.mode);
+#endif
+#ifdef CASE_DEAD_LISTED
+    if (push.mode == 2 && sin(y) < 2.0)
+        r = min(x, y);
+#endif
+#ifdef CASE_DEAD_ASKED
+    // a function asks
+    if (on(2))
+        r = min(x, y);
+    r *= push.k;
+#endif
+#ifdef CASE_ALIVE_ASKED
+    // and here there is but one way
+    if (on(1))
+        r = min(x, y);
+    r *= push.k;
+#endif
+#ifdef CASE_ALIVE_BOTH
+    // here there are two, behind a call
+    if (is_less(9.0))
+        r = min(x, y);
+    r *= push.k;
+#endif
+#ifdef CASE_DEAD_SEVERAL
+    // by a function that returns from several places
+    if (several(push.mode) != 8)
+        r = min(x, y);
+    r *= push.k;
+#endif
+#ifdef CASE_ALIVE_SEVERAL
+    // and out of a loop
+    if (several_around(push.mode) != 8)
+        r = min(x, y);
+    r *= push.k;
 #endif
 #ifdef CASE_CHOSEN
     // by what is constant
