@@ -3,7 +3,7 @@
  * A module of which nobody can tell beforehand what a device may compute otherwise than the host
  * that would evaluate it: operands of functions that round, of divisions and remainders of floats
  * and of narrowing are unknown. (Sums and products that are NoContraction nobody evaluates.) For
- * the search of what is dead (needed.h, FN-2); not to be run.
+ * the search of what is dead (left.h, FN-2); not to be run.
  *
  * Thread-safety: safe.
  */

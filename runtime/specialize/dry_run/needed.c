@@ -5,10 +5,8 @@
 
 #include <stdlib.h>
 
-#include "specialize/dry_run/inexact.h"
-#include "specialize/dry_run/inlined.h"
+#include "specialize/dry_run/left.h"
 #include "specialize/dry_run/origin.h"
-#include "specialize/shader/freeze.h"
 
 struct needed {
     const struct bf_module *m;
@@ -20,8 +18,7 @@ struct needed {
     bool *returned; /* [function_count] */
     bool *block;    /* [blocks] */
     bool *function; /* [function_count] there are such in it, or in what it calls */
-    uint16_t *left; /* [bound] the opcode, of what the folded module leaves; NULL: all is left */
-    bool *branches; /* [bound] labels: that block still goes one of several ways; with 'left' */
+    struct bf_left left;
     uint32_t *seen, *stack, stamp; /* [blocks] of searches */
     bool changed;
 };
@@ -310,16 +307,13 @@ static bool point_needed(struct needed *n, uint32_t i)
     if (!b)
         return true;
     const struct bf_block *block = &n->flow.blocks[b - 1];
-    /* A choice that has become another instruction has been made. */
-    if (n->left && (in->result ? n->left[in->result] != in->opcode : !n->left[block->label]))
+    if (!bf_left_has(&n->left, in, block->label))
         return false;
     switch (in->opcode) {
     case SpvOpLabel:
         return n->block[b - 1];
     case SpvOpBranchConditional:
     case SpvOpSwitch:
-        if (n->left && !n->branches[block->label])
-            return false;
         return branch_needed(n, b - 1);
     default:
         return touched(n, in->result);
@@ -385,7 +379,7 @@ static bool is_uniform_load(const struct needed *n, const struct bf_instruction 
     return (storage == SpvStorageClassPushConstant || storage == SpvStorageClassUniform ||
             storage == SpvStorageClassStorageBuffer) &&
            !(n->origins.value[pointer] & BF_ORIGIN_VARYING) && !n->origins.folded[in->result] &&
-           (!n->left || n->left[in->result] == SpvOpLoad);
+           bf_left_has(&n->left, in, 0);
 }
 
 /* [FN-4] */
@@ -414,12 +408,8 @@ static uint32_t sources_find(const struct needed *n)
 /* ------------------------------------------------------------------------------- The modules -- */
 
 struct results {
-    uint32_t bound;                   /* of the general module, before its calls were parted */
-    uint16_t *left;                   /* or NULL */
-    bool *branches;                   /* or NULL */
-    bool *folded;                     /* or NULL */
-    uint32_t label;                   /* of the block that it is in */
-    const struct bf_inlined *inlined; /* or NULL: it tells of which block that is the rest */
+    uint32_t bound; /* of the general module, before its calls were parted */
+    bool *folded;   /* [bound] */
     const uint32_t *at;
 };
 
@@ -430,22 +420,10 @@ static bool result_visit(void *context, uint16_t opcode, uint16_t word_count, ui
     (void)type;
     (void)ids;
     (void)id_count;
-    const struct bf_inlined *inlined = results->inlined;
-    if (opcode == SpvOpLabel)
-        results->label = inlined && result >= inlined->own_bound && result < inlined->bound
-                             ? inlined->rest_of[result - inlined->own_bound]
-                             : result;
-    /* A switch without cases isn't one: functions are left by it. */
-    if (results->branches && results->label < results->bound &&
-        (opcode == SpvOpBranchConditional || (opcode == SpvOpSwitch && word_count > 3)))
-        results->branches[results->label] = true;
-    if (result && result < results->bound) {
-        if (results->left)
-            results->left[result] = opcode;
-        /* OpCopyObject of an id that the general module hasn't got: it was a load. */
-        if (results->folded && opcode == SpvOpCopyObject && results->at[3] >= results->bound)
-            results->folded[result] = true;
-    }
+    /* OpCopyObject of an id that the general module hasn't got: it was a load. */
+    if (result && result < results->bound && opcode == SpvOpCopyObject &&
+        results->at[3] >= results->bound)
+        results->folded[result] = true;
     results->at += word_count;
     return true;
 }
@@ -468,75 +446,6 @@ static VkResult folded_read(const struct needed *n, const struct bf_needed_info 
     return result;
 }
 
-static VkResult frozen_read(struct needed *n, const struct bf_inlined *inlined,
-                            const uint32_t *words, size_t count, struct bf_arena *arena)
-{
-    n->left = bf_arena_zeroed(arena, n->m->bound * sizeof(*n->left));
-    n->branches = bf_arena_zeroed(arena, n->m->bound);
-    if (arena->failed)
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    struct results results = {.bound = n->m->bound,
-                              .left = n->left,
-                              .branches = n->branches,
-                              .inlined = inlined,
-                              .at = words + 5};
-    return bf_tools_parse(words, count, result_visit, &results);
-}
-
-/* With functions in the places that call them. It wasn't made to be run: nobody has asked yet
- * whether it is valid. */
-static VkResult inline_valid(const struct bf_shader_info *folded, struct bf_inlined *inlined)
-{
-    VkResult result =
-        bf_shader_validate(folded->words, folded->word_count, VK_API_VERSION_1_3, NULL, 0);
-    if (result == VK_SUCCESS)
-        result = bf_inlined_make(folded, inlined);
-    if (result == VK_SUCCESS)
-        result =
-            bf_shader_validate(inlined->words, inlined->word_count, VK_API_VERSION_1_3, NULL, 0);
-    return result;
-}
-
-/* What is left for these push constants; where that can't be told, all. */
-static VkResult left_find(struct needed *n, const struct bf_needed_info *info,
-                          struct bf_arena *arena)
-{
-    struct bf_shader *shader = NULL;
-    struct bf_folded folded = {0};
-    VkSpecializationInfo specialization = {0};
-    struct bf_inlined inlined = {0};
-    uint32_t *hidden = NULL, *words = NULL;
-    size_t hidden_count = 0, count = 0;
-    struct bf_shader_info all = *info->general;
-    VkResult result = bf_shader_create_over(info->general, &shader);
-    if (result == VK_SUCCESS)
-        result = bf_shader_fold_all(shader, info->fixed, &folded);
-    if (result == VK_SUCCESS)
-        result = bf_folded_specialize(&folded, shader, info->push, &specialization);
-    all.specialization = NULL;
-    all.words = folded.words;
-    all.word_count = folded.word_count;
-    if (result == VK_SUCCESS)
-        result = inline_valid(&all, &inlined);
-    all.words = inlined.words;
-    all.word_count = inlined.word_count;
-    if (result == VK_SUCCESS)
-        result = bf_inexact_hide(&all, &hidden, &hidden_count);
-    if (result == VK_SUCCESS)
-        result = bf_tools_freeze(hidden, hidden_count, &specialization, &words, &count);
-    if (result == VK_SUCCESS)
-        result = frozen_read(n, &inlined, words, count, arena);
-    if (result != VK_SUCCESS)
-        n->left = NULL;
-    free(words);
-    free(hidden);
-    bf_inlined_finish(&inlined);
-    bf_folded_specialization_finish(&specialization);
-    bf_folded_finish(&folded);
-    bf_shader_release(shader);
-    return result == VK_ERROR_OUT_OF_HOST_MEMORY ? result : VK_SUCCESS;
-}
-
 static VkResult needed_find(struct needed *n, const struct bf_needed_info *info,
                             struct bf_arena *arena, bool *needed, uint32_t *sources)
 {
@@ -546,7 +455,7 @@ static VkResult needed_find(struct needed *n, const struct bf_needed_info *info,
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     VkResult result = folded_read(n, info, arena, folds);
     if (result == VK_SUCCESS)
-        result = left_find(n, info, arena);
+        result = bf_left_find(&n->left, info->general, m, info->fixed, info->push, arena);
     if (result != VK_SUCCESS)
         return result;
     if (!bf_flow_init(&n->flow, m, arena, true))

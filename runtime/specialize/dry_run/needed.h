@@ -18,10 +18,8 @@
  *        that has such a value for a result.
  *  FN-4  Told is also of what else such values are made, that a check has but few of, or that a
  *        program may change: enum bf_needed_source. Of a module that can't be followed it is all.
- *  FN-2  Nothing is needed that isn't left of the module once the push constants that the variant
- *        is for have their values, wherever they are loaded (specialize/shader/freeze.h): nobody
- *        comes there. What a device may compute otherwise than a host says nothing of that. Of a
- *        module that SPIRV-Tools gives up all is left.
+ *
+ * Nothing is needed that isn't left once push constants have their values (left.h, FN-2).
  *
  * Proven by tests/specialize/dry_run.
  *
