@@ -875,13 +875,15 @@ static uint32_t first_dark(const struct bf_check *check)
     return BF_DRY_RUN_POINTS;
 }
 
-/* Whether these inputs have come to any that is needed and was not come to before. */
+/* Whether these inputs have come to any that is needed and was not come to before. [CK-22] */
 static bool points_gather(struct bf_check *check)
 {
     const struct bf_dry_run_result *told = check->told.buffer.mapped;
-    const uint32_t *needed = check->info->needed;
+    const uint32_t *needed = check->info->needed, *beyond = check->info->beyond;
     bool any = false;
     for (uint32_t i = 0; i < BF_DRY_RUN_POINTS / 32; i++) {
+        if (beyond && beyond[i] & told->points[i])
+            give_up(check, "its dry run comes to what is out of reach");
         any |= needed && needed[i] & told->points[i] & ~check->points[i];
         check->points[i] |= told->points[i];
     }

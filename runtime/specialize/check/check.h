@@ -71,6 +71,8 @@
  *        about the square root of the greatest, or of the least, or are infinite: products of two
  *        only just overflow, or underflow, and where one of several factors is a power of two, the
  *        order of these shows there alone; or they are no numbers any more, times 0.
+ *  CK-22 What comes to a point to which, as was said, no inputs can, has no plan:
+ *        BF_REASON_UNCHECKABLE.
  *
  * Proven by tests/specialize.
  *
@@ -153,6 +155,7 @@ struct bf_check_info {
     /* Of a dry run: points that some inputs have to come to, a bit each, of BF_DRY_RUN_POINTS.
      * NULL: none */
     const uint32_t *needed;
+    const uint32_t *beyond; /* the same of points that no inputs can come to; NULL: none */
     uint32_t sources; /* of a dry run: enum bf_needed_source (specialize/dry_run/needed.h) */
     uint32_t form_count;
     struct bf_check_form *forms;

@@ -12,8 +12,10 @@
 
 #include "specialize/shader/module.h"
 
-/* The module is valid. *out is allocated by malloc. Errors: VK_ERROR_OUT_OF_HOST_MEMORY;
+/* The module is valid. *out is allocated by malloc. *hiding: the variable, a boolean, that chooses
+ * between what an operand was and what isn't known. Errors: VK_ERROR_OUT_OF_HOST_MEMORY;
  * VK_ERROR_INVALID_SHADER_NV: it can't be followed. */
-VkResult bf_inexact_hide(const struct bf_shader_info *info, uint32_t **out, size_t *out_count);
+VkResult bf_inexact_hide(const struct bf_shader_info *info, uint32_t **out, size_t *out_count,
+                         uint32_t *hiding);
 
 #endif

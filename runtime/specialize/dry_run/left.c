@@ -7,47 +7,77 @@
 
 #include "specialize/dry_run/inexact.h"
 #include "specialize/dry_run/inlined.h"
+#include "specialize/dry_run/ranges.h"
 #include "specialize/shader/freeze.h"
 
 /* -------------------------------------------------------------------------------- Reading it -- */
 
-struct reading {
-    struct bf_left *left;
-    const struct bf_inlined *inlined;
-    uint32_t bound;
-    uint32_t label; /* of the block that it is in, as the module has it */
-};
-
-static bool left_visit(void *context, uint16_t opcode, uint16_t word_count, uint32_t type,
-                       uint32_t result, const uint16_t *ids, uint32_t id_count)
+/* The label of the block, as the module has it, in which that block's part is. */
+static uint32_t own_label(const struct bf_inlined *inlined, uint32_t label)
 {
-    struct reading *reading = context;
-    const struct bf_inlined *inlined = reading->inlined;
-    (void)type;
-    (void)ids;
-    (void)id_count;
-    if (opcode == SpvOpLabel)
-        reading->label = result >= inlined->own_bound && result < inlined->bound
-                             ? inlined->rest_of[result - inlined->own_bound]
-                             : result;
-    /* A switch without cases isn't one: functions are left by it. */
-    if (reading->label < reading->bound &&
-        (opcode == SpvOpBranchConditional || (opcode == SpvOpSwitch && word_count > 3)))
-        reading->left->branches[reading->label] = true;
-    if (result && result < reading->bound)
-        reading->left->opcode[result] = opcode;
-    return true;
+    return label >= inlined->own_bound && label < inlined->bound
+               ? inlined->rest_of[label - inlined->own_bound]
+               : label;
 }
 
-static VkResult left_read(struct bf_left *left, const struct bf_inlined *inlined, uint32_t bound,
-                          const uint32_t *words, size_t count, struct bf_arena *arena)
+/* Whether it may go more than one way. A switch without cases isn't one that chooses: functions are
+ * left by it. */
+static bool chooses(const struct bf_ranges *ranges, const struct bf_instruction *in, uint32_t label)
 {
+    uint32_t way = 0;
+    for (uint32_t w = 1; w < in->count; w++) {
+        const uint32_t to = bf_word(ranges->m, in, w);
+        if (!bf_word_is_id(ranges->m, in, w) || !bf_ranges_may_go(ranges, label, to))
+            continue;
+        if (way && way != to)
+            return true;
+        way = to;
+    }
+    return false;
+}
+
+/* What is left of the first 'bound' ids. */
+static void left_read(struct bf_left *left, const struct bf_ranges *ranges,
+                      const struct bf_inlined *inlined, uint32_t bound)
+{
+    const struct bf_module *frozen = ranges->m;
+    uint32_t label = 0;
+    for (uint32_t i = 0; i < frozen->instruction_count; i++) {
+        const struct bf_instruction *in = &frozen->instructions[i];
+        if (in->opcode == SpvOpLabel)
+            label = in->result;
+        if (label && !ranges->reached[label])
+            continue;
+        const uint32_t own = own_label(inlined, label);
+        if (own && own < bound && i == ranges->ends[label] && chooses(ranges, in, label))
+            left->branches[own] = true;
+        if (!in->result || in->result >= bound)
+            continue;
+        left->opcode[in->result] = in->opcode;
+        left->sides[in->result] = bf_ranges_sides(ranges, in);
+    }
+}
+
+static VkResult frozen_read(struct bf_left *left, const struct bf_shader_info *frozen,
+                            const struct bf_inlined *inlined, uint32_t hiding, uint32_t bound,
+                            struct bf_arena *arena)
+{
+    struct bf_module m;
+    struct bf_ranges ranges;
+    VkResult result = VK_ERROR_INVALID_SHADER_NV;
     left->opcode = bf_arena_zeroed(arena, bound * sizeof(*left->opcode));
     left->branches = bf_arena_zeroed(arena, bound);
+    left->sides = bf_arena_zeroed(arena, bound);
     if (arena->failed)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
-    struct reading reading = {.left = left, .inlined = inlined, .bound = bound};
-    return bf_tools_parse(words, count, left_visit, &reading);
+    if (bf_module_init(&m, frozen))
+        result = bf_ranges_find(&ranges, &m, hiding, arena);
+    else if (m.out_of_memory)
+        result = VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (result == VK_SUCCESS)
+        left_read(left, &ranges, inlined, bound);
+    bf_module_finish(&m);
+    return result;
 }
 
 /* --------------------------------------------------------------------------------- Making it -- */
@@ -76,6 +106,7 @@ VkResult bf_left_find(struct bf_left *left, const struct bf_shader_info *general
     struct bf_inlined inlined = {0};
     uint32_t *hidden = NULL, *words = NULL;
     size_t hidden_count = 0, count = 0;
+    uint32_t hiding = 0;
     struct bf_shader_info all = {.entry = general->entry, .stage = general->stage};
     VkResult result = bf_shader_create_over(general, &shader);
     if (result == VK_SUCCESS)
@@ -89,11 +120,13 @@ VkResult bf_left_find(struct bf_left *left, const struct bf_shader_info *general
     all.words = inlined.words;
     all.word_count = inlined.word_count;
     if (result == VK_SUCCESS)
-        result = bf_inexact_hide(&all, &hidden, &hidden_count);
+        result = bf_inexact_hide(&all, &hidden, &hidden_count, &hiding);
     if (result == VK_SUCCESS)
         result = bf_tools_freeze(hidden, hidden_count, &specialization, &words, &count);
+    all.words = words;
+    all.word_count = count;
     if (result == VK_SUCCESS)
-        result = left_read(left, &inlined, m->bound, words, count, arena);
+        result = frozen_read(left, &all, &inlined, hiding, m->bound, arena);
     if (result != VK_SUCCESS)
         *left = (struct bf_left){0};
     free(words);
@@ -107,11 +140,16 @@ VkResult bf_left_find(struct bf_left *left, const struct bf_shader_info *general
 
 /* --------------------------------------------------------------------------------- Asking it -- */
 
-bool bf_left_has(const struct bf_left *left, const struct bf_instruction *in, uint32_t label)
+enum bf_left_state bf_left_of(const struct bf_left *left, const struct bf_instruction *in,
+                              uint32_t label, uint32_t side)
 {
     if (!left->opcode)
-        return true;
-    if (in->result)
-        return left->opcode[in->result] == in->opcode;
-    return left->opcode[label] && left->branches[label];
+        return BF_LEFT_OPEN;
+    if (!left->opcode[label])
+        return BF_LEFT_GONE;
+    if (!in->result)
+        return left->branches[label] ? BF_LEFT_OPEN : BF_LEFT_DECIDED;
+    if (left->opcode[in->result] != in->opcode)
+        return BF_LEFT_DECIDED;
+    return left->sides[in->result] >> side & 1 ? BF_LEFT_OPEN : BF_LEFT_GONE;
 }

@@ -300,21 +300,14 @@ static bool branch_needed(struct needed *n, uint32_t b)
     }
 }
 
-static bool point_needed(struct needed *n, uint32_t i)
+static bool point_needed(struct needed *n, uint32_t b, const struct bf_instruction *in)
 {
-    const struct bf_instruction *in = &n->m->instructions[i];
-    uint32_t b = n->flow.of_instruction[i];
-    if (!b)
-        return true;
-    const struct bf_block *block = &n->flow.blocks[b - 1];
-    if (!bf_left_has(&n->left, in, block->label))
-        return false;
     switch (in->opcode) {
     case SpvOpLabel:
-        return n->block[b - 1];
+        return n->block[b];
     case SpvOpBranchConditional:
     case SpvOpSwitch:
-        return branch_needed(n, b - 1);
+        return branch_needed(n, b);
     default:
         return touched(n, in->result);
     }
@@ -372,14 +365,14 @@ static bool chooses_own(const struct needed *n)
 }
 
 /* Whether a load brings all invocations the same, of what may be another where the variant runs. */
-static bool is_uniform_load(const struct needed *n, const struct bf_instruction *in)
+static bool is_uniform_load(const struct needed *n, uint32_t b, const struct bf_instruction *in)
 {
     const uint32_t pointer = in->opcode == SpvOpLoad ? bf_word(n->m, in, 3) : 0;
     const uint32_t storage = bf_pointer_storage(n->m, pointer);
     return (storage == SpvStorageClassPushConstant || storage == SpvStorageClassUniform ||
             storage == SpvStorageClassStorageBuffer) &&
            !(n->origins.value[pointer] & BF_ORIGIN_VARYING) && !n->origins.folded[in->result] &&
-           bf_left_has(&n->left, in, 0);
+           bf_left_of(&n->left, in, n->flow.blocks[b].label, 0) == BF_LEFT_OPEN;
 }
 
 /* [FN-4] */
@@ -388,12 +381,13 @@ static uint32_t sources_find(const struct needed *n)
     uint32_t sources = 0;
     for (uint32_t i = 0; i < n->m->instruction_count; i++) {
         const struct bf_instruction *in = &n->m->instructions[i];
+        const uint32_t b = n->flow.of_instruction[i];
         if (in->opcode == SpvOpVariable && is_place(&n->m->ids[in->result])) {
             sources |= BF_NEEDED_PLACES;
             if (memory_needed(n, in->result))
                 sources |= BF_NEEDED_PLACED;
         }
-        if (n->flow.of_instruction[i] && n->value[in->result] && is_uniform_load(n, in))
+        if (b && n->value[in->result] && is_uniform_load(n, b - 1, in))
             sources |= BF_NEEDED_UNIFORM;
         if (asks_for_sizes(in->opcode))
             sources |= BF_NEEDED_SIZES;
@@ -447,7 +441,7 @@ static VkResult folded_read(const struct needed *n, const struct bf_needed_info 
 }
 
 static VkResult needed_find(struct needed *n, const struct bf_needed_info *info,
-                            struct bf_arena *arena, bool *needed, uint32_t *sources)
+                            struct bf_arena *arena, bool *needed, bool *beyond, uint32_t *sources)
 {
     const struct bf_module *m = n->m;
     bool *folds = bf_arena_zeroed(arena, m->bound);
@@ -474,13 +468,21 @@ static VkResult needed_find(struct needed *n, const struct bf_needed_info *info,
     backwards(n);
     blocks_mark(n);
     callers_mark(n);
-    for (uint32_t i = 0; i < info->point_count; i++)
-        needed[i] = point_needed(n, instruction_at(m, info->points[i].at));
+    for (uint32_t p = 0; p < info->point_count; p++) {
+        const uint32_t i = instruction_at(m, info->points[p].at), b = n->flow.of_instruction[i];
+        const struct bf_instruction *in = &m->instructions[i];
+        const enum bf_left_state state =
+            b ? bf_left_of(&n->left, in, n->flow.blocks[b - 1].label, info->points[p].side)
+              : BF_LEFT_OPEN;
+        beyond[p] = state == BF_LEFT_GONE;
+        needed[p] = state == BF_LEFT_OPEN && (!b || point_needed(n, b - 1, in));
+    }
     *sources = sources_find(n);
     return VK_SUCCESS;
 }
 
-VkResult bf_needed_find(const struct bf_needed_info *info, bool *needed, uint32_t *sources)
+VkResult bf_needed_find(const struct bf_needed_info *info, bool *needed, bool *beyond,
+                        uint32_t *sources)
 {
     struct bf_module m;
     struct bf_arena arena = {0};
@@ -488,7 +490,7 @@ VkResult bf_needed_find(const struct bf_needed_info *info, bool *needed, uint32_
     VkResult result = VK_ERROR_INVALID_SHADER_NV;
     *sources = BF_NEEDED_ALL;
     if (bf_module_init(&m, info->general))
-        result = needed_find(&n, info, &arena, needed, sources);
+        result = needed_find(&n, info, &arena, needed, beyond, sources);
     else if (m.out_of_memory)
         result = VK_ERROR_OUT_OF_HOST_MEMORY;
     bf_arena_finish(&arena);

@@ -54,9 +54,11 @@ struct bf_needed_info {
     uint32_t point_count;
 };
 
-/* needed[i]: point i is. *sources: enum bf_needed_source, whatever is returned. Both modules are
+/* needed[i]: point i is. beyond[i]: no inputs can come to it (FN-2, FN-7). *sources: enum
+ * bf_needed_source, whatever is returned. Both modules are
  * valid. Errors: VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_INVALID_SHADER_NV: the general one can't be
  * followed. */
-VkResult bf_needed_find(const struct bf_needed_info *info, bool *needed, uint32_t *sources);
+VkResult bf_needed_find(const struct bf_needed_info *info, bool *needed, bool *beyond,
+                        uint32_t *sources);
 
 #endif

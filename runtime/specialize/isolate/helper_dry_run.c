@@ -22,6 +22,7 @@ struct form {
     uint32_t array_count, stage_count, told; /* the set's number */
     uint32_t folded; /* the stage that the variant is another in; stage_count: none */
     uint32_t needed[BF_DRY_RUN_POINTS / 32]; /* points of that stage */
+    uint32_t beyond[BF_DRY_RUN_POINTS / 32]; /* those to which nobody comes */
     uint32_t sources;                        /* of it: enum bf_needed_source */
 };
 
@@ -174,14 +175,16 @@ static VkResult form_need(struct form *form, const struct bf_wire_check *check)
         .points = run->points,
         .point_count = run->point_count,
     };
-    bool *needed = calloc(run->point_count + 1, sizeof(*needed));
+    bool *needed = calloc(2 * (size_t)run->point_count + 1, sizeof(*needed)),
+         *beyond = needed + run->point_count;
     if (!needed)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
-    VkResult result = bf_needed_find(&info, needed, &form->sources);
+    VkResult result = bf_needed_find(&info, needed, beyond, &form->sources);
     for (uint32_t p = 0; p < run->point_count; p++) {
         /* Of what isn't understood all of it. */
         bool is = needed[p] || result == VK_ERROR_INVALID_SHADER_NV;
         form->needed[p / 32] |= (uint32_t)is << p % 32;
+        form->beyond[p / 32] |= (uint32_t)(beyond[p] && !is) << p % 32;
     }
     free(needed);
     return result == VK_ERROR_INVALID_SHADER_NV ? VK_SUCCESS : result;
@@ -267,6 +270,7 @@ static VkResult form_run(struct helper_device *dry, struct bf_wire_check *wanted
         return result;
     struct bf_check_info info = helper_check_info(wanted, &form->build, pipeline);
     info.needed = form->needed;
+    info.beyond = form->beyond;
     info.sources = form->sources;
     result = bf_check_dry_run(checker, &info, pipeline->sets[wanted->layout.set_count], plan);
     *hung = bf_checker_hangs(checker);

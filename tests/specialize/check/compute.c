@@ -166,6 +166,22 @@ TEST(what_is_needed_is_come_to)
     world_close(w);
 }
 
+/* [CK-22] */
+TEST(what_is_out_of_reach_is_not_come_to)
+{
+    struct world *w = told_open(0);
+    struct bf_check_plan plan;
+    memcpy(&w->t.push[0], &(float){0.75f}, 4);
+    for (uint32_t point = 0; point < 4; point++) { /* it comes to the first three */
+        const uint32_t beyond[BF_DRY_RUN_POINTS / 32] = {0, 1u << point};
+        w->t.info.beyond = beyond;
+        const struct bf_check_info dry = told_run(w, 5, &plan);
+        assert_int_equal(dry.refused, point < 3 ? BF_REASON_UNCHECKABLE : BF_REASON_NONE);
+        assert_int_equal(plan.seeds != 0, point == 3);
+    }
+    world_close(w);
+}
+
 /* A push constant of 0 that isn't fixed becomes something else, where a dry run has been. */
 TEST(what_has_run_dry_is_checked_with_any_push_constants)
 {

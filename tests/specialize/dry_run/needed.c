@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Which points of shaders/needed.comp have to be come to, as compiled and as spirv-opt leaves it.
  * And of what else such values are made. [FN-1, FN-2, FN-4] */
-#include "../shader/helper.h"
-
-#include <stdlib.h>
+#include "needed_of.h"
 
 #include <spirv/unified1/GLSL.std.450.h>
 #include <spirv/unified1/spirv.h>
-
-#include "specialize/dry_run/needed.h"
 
 /* Of the min: whether its sides are needed, and its block; whether some edge is. */
 static const struct {
@@ -90,52 +86,19 @@ static uint32_t min_find(const uint32_t *words, size_t count)
     return 0;
 }
 
-static struct found needed_of(const char *name)
+static struct found found_of(const char *name)
 {
-    static const struct {
-        int32_t mode;
-        float k, far;
-        uint8_t rest[BF_PUSH_CONSTANT_BYTES - 12];
-    } push = {1, 2, 3, {0}};
-    const struct spirv *spirv = spirv_find(name);
-    const struct bf_shader_info info = {spirv->words, (size_t)(spirv->end - spirv->words), "main",
-                                        spirv->stage, NULL};
-    const struct bf_dry_run_options options = {.binding = 1, .points = true};
-    struct bf_shader *shader = shader_of(name, NULL);
-    const struct bf_watch watch = watch_of((const uint16_t[]){0, 4}, 2);
-    struct bf_folded folded;
-    struct bf_dry_run run;
-    assert_int_equal(bf_dry_run_create(&info, &options, &run), VK_SUCCESS);
-    assert_string_equal(bf_dry_run_reason_name(run.reason), "fine");
-    VkResult result = bf_shader_fold(shader, &watch, 3, false, &folded);
-    const bool folds = result == VK_SUCCESS; /* nothing: it is its own variant */
-    assert_true(folds || result == VK_INCOMPLETE);
-    const struct bf_needed_info asked = {
-        .general = &info,
-        .folded = folds ? folded.words : info.words,
-        .folded_count = folds ? folded.word_count : info.word_count,
-        .fixed = 3,
-        .push = &push,
-        .points = run.points,
-        .point_count = run.point_count,
-    };
-    bool *needed = calloc(run.point_count, sizeof(*needed));
-    assert_non_null(needed);
-    uint32_t sources;
-    assert_int_equal(bf_needed_find(&asked, needed, &sources), VK_SUCCESS);
-    const uint32_t min = min_find(info.words, info.word_count),
-                   label = label_before(info.words, min);
-    struct found found = {.min = min != 0, .sources = sources};
-    for (uint32_t p = 0; p < run.point_count; p++) {
-        uint32_t opcode = info.words[run.points[p].at] & 0xffff;
-        found.sides |= needed[p] && run.points[p].at == min;
-        found.block |= needed[p] && run.points[p].at == label;
-        found.edge |= needed[p] && (opcode == SpvOpBranchConditional || opcode == SpvOpSwitch);
+    struct needed_of n;
+    needed_open(&n, name);
+    const uint32_t min = min_find(n.words, n.word_count), label = label_before(n.words, min);
+    struct found found = {.min = min != 0, .sources = n.sources};
+    for (uint32_t p = 0; p < n.run.point_count; p++) {
+        uint32_t opcode = n.words[n.run.points[p].at] & 0xffff;
+        found.sides |= n.needed[p] && n.run.points[p].at == min;
+        found.block |= n.needed[p] && n.run.points[p].at == label;
+        found.edge |= n.needed[p] && (opcode == SpvOpBranchConditional || opcode == SpvOpSwitch);
     }
-    free(needed);
-    bf_folded_finish(&folded);
-    bf_dry_run_finish(&run);
-    bf_shader_release(shader);
+    needed_close(&n);
     return found;
 }
 
@@ -144,7 +107,7 @@ TEST(cases_compiled)
     char name[64];
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         snprintf(name, sizeof(name), "needed_%s.comp", cases[i].name);
-        const struct found found = needed_of(name);
+        const struct found found = found_of(name);
         assert_true(found.min);
         if (found.sides != cases[i].sides || found.block != cases[i].block ||
             found.edge != cases[i].edge)
@@ -160,7 +123,7 @@ TEST(cases_optimized)
     char name[64];
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         snprintf(name, sizeof(name), "needed_opt_%s.comp", cases[i].name);
-        const struct found found = needed_of(name);
+        const struct found found = found_of(name);
         if (found.min && found.sides != cases[i].sides)
             fail_msg("%s: sides %d", name, found.sides);
         if (found.sources != cases[i].sources)

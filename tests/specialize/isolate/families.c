@@ -340,6 +340,8 @@ static void subject_check(const struct subject *s, struct bf_isolate *isolate,
     if (result || answer->built < 0 || answer->checked || answer->hung)
         stop("the helper ended with %d, built with %d, checked with %d%s", result, answer->built,
              answer->checked, answer->hung ? ", and hung" : "");
+    if (strstr(answer->why, "out of reach"))
+        stop("%s", answer->why);
     *longest_ns = took_ns > *longest_ns ? took_ns : *longest_ns;
 }
 

@@ -26,7 +26,8 @@ float pick(bool is, float x)
 void main()
 {
     const uint i = gl_GlobalInvocationID.x;
-    const float x = given[i], unit = float(floatBitsToUint(x) & 255u) / 256.0;
+    // below 1, which is known of no bit field
+    const float x = given[i], unit = float(bitfieldExtract(floatBitsToUint(x), 0, 8)) / 256.0;
     float c = x * push.exposure, d = unit * push.exposure;
     float r = 0.0;
     switch (curve) {
@@ -78,7 +79,7 @@ void main()
         break;
     }
     case 11: // by a choice between integers
-        r = uintBitsToFloat(min(floatBitsToUint(x) & 3u, 64u)) + push.exposure * 2.0;
+        r = uintBitsToFloat(min(bitfieldExtract(floatBitsToUint(x), 0, 2), 64u)) + push.exposure * 2.0;
         break;
     case 12:
         r = float(min(floatBitsToUint(x) & 3u, 2u)) + push.exposure * 2.0;

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: MIT */
+/* Values and ways that are possible: the module's instructions are gone through again and again,
+ * blocks that are come to alone, until nothing changes. [FN-7] */
+#include "specialize/dry_run/ranges.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <spirv/unified1/GLSL.std.450.h>
+
+#define ROUNDS  64 /* through the module */
+#define CHANGES 6  /* of one value, before it may be any */
+
+struct finding {
+    struct bf_ranges *ranges;
+    const struct bf_module *m;
+    uint32_t hiding, label;
+    uint8_t *changes; /* [bound] */
+    bool changed;
+};
+
+/* ---------------------------------------------------------------------------------- Operands -- */
+
+/* Whether it is of numbers of 32 bits, or booleans, alone. */
+static bool is_followed(const struct bf_module *m, uint32_t type)
+{
+    const struct bf_instruction *in = bf_definition(m, type);
+    struct bf_shape shape;
+    for (uint32_t depth = 0; in && depth < 3; depth++) {
+        if (in->opcode == SpvOpTypeBool)
+            return true;
+        if (bf_shape(m, in->result, &shape))
+            return shape.width == 4;
+        if (in->opcode != SpvOpTypeVector && in->opcode != SpvOpTypeMatrix)
+            return false;
+        in = bf_definition(m, bf_word(m, in, 2));
+    }
+    return false;
+}
+
+static bool of_floats(const struct bf_module *m, uint32_t id)
+{
+    const struct bf_instruction *in = bf_definition(m, id);
+    return in && m->ids[in->type].has_floats;
+}
+
+static struct bf_interval value_of(const struct finding *f, const struct bf_instruction *in,
+                                   uint32_t w)
+{
+    return bf_word_is_id(f->m, in, w) ? f->ranges->values[bf_word(f->m, in, w)] : bf_interval_any();
+}
+
+/* Of those that a word names. */
+static struct bf_interval hull_of(const struct finding *f, const struct bf_instruction *in,
+                                  uint32_t first, uint32_t end)
+{
+    struct bf_interval all = bf_interval_none();
+    for (uint32_t w = first; w < end && w < in->count; w++)
+        all = bf_interval_hull(all, value_of(f, in, w));
+    return all;
+}
+
+/* --------------------------------------------------------------------------------- Constants -- */
+
+static struct bf_interval constant(const struct finding *f, const struct bf_instruction *in)
+{
+    const struct bf_module *m = f->m;
+    uint64_t value;
+    float number;
+    switch (in->opcode) {
+    case SpvOpConstantTrue:
+        return bf_interval_of(1, 1);
+    case SpvOpConstantFalse:
+    case SpvOpConstantNull:
+        return bf_interval_of(0, 0);
+    case SpvOpConstantComposite:
+        return hull_of(f, in, 3, in->count);
+    case SpvOpConstant:
+        if (!bf_constant(m, in->result, &value))
+            return bf_interval_any();
+        if (!of_floats(m, in->result))
+            return bf_interval_of((int32_t)value, (int32_t)value);
+        memcpy(&number, &(uint32_t){(uint32_t)value}, sizeof(number));
+        return isnan(number) ? bf_interval_any() : bf_interval_of(number, number);
+    default:
+        return bf_interval_any();
+    }
+}
+
+/* ----------------------------------------------------------------------------- Instructions -- */
+
+static struct bf_interval phi(const struct finding *f, const struct bf_instruction *in)
+{
+    struct bf_interval all = bf_interval_none();
+    for (uint32_t w = 3; w + 1 < in->count; w += 2)
+        if (bf_ranges_may_go(f->ranges, bf_word(f->m, in, w + 1), f->label))
+            all = bf_interval_hull(all, value_of(f, in, w));
+    return all;
+}
+
+static struct bf_interval selected(const struct finding *f, const struct bf_instruction *in)
+{
+    const struct bf_module *m = f->m;
+    const struct bf_instruction *load = bf_definition_as(m, bf_word(m, in, 3), SpvOpLoad);
+    const struct bf_interval which = value_of(f, in, 3);
+    if (load && f->hiding && bf_word(m, load, 3) == f->hiding)
+        return value_of(f, in, 4);
+    return which.low == 1    ? value_of(f, in, 4)
+           : which.high == 0 ? value_of(f, in, 5)
+                             : bf_interval_hull(value_of(f, in, 4), value_of(f, in, 5));
+}
+
+static struct bf_interval shuffled(const struct finding *f, const struct bf_instruction *in)
+{
+    for (uint32_t w = 5; w < in->count; w++)
+        if (bf_word(f->m, in, w) == UINT32_MAX)
+            return bf_interval_any();
+    return hull_of(f, in, 3, 5);
+}
+
+/* Sizes of images: none is so large. */
+static bool asks_for_size(uint16_t opcode)
+{
+    return opcode == SpvOpImageQuerySizeLod || opcode == SpvOpImageQueryLevels ||
+           opcode == SpvOpImageQuerySamples;
+}
+
+static struct bf_interval products(const struct finding *f, const struct bf_instruction *in)
+{
+    const struct bf_interval product =
+        bf_word(f->m, in, 3) == bf_word(f->m, in, 4)
+            ? bf_interval_square(value_of(f, in, 3))
+            : bf_interval_multiply(value_of(f, in, 3), value_of(f, in, 4));
+    switch (in->opcode) {
+    case SpvOpFMul:
+    case SpvOpVectorTimesScalar:
+        return product;
+    default:
+        return bf_interval_sum(product, 2, 4);
+    }
+}
+
+static struct bf_interval computed(const struct finding *f, const struct bf_instruction *in)
+{
+    const struct bf_module *m = f->m;
+    const struct bf_interval operands[3] = {value_of(f, in, 3), value_of(f, in, 4),
+                                            bf_interval_any()};
+    const struct bf_interval library[3] = {value_of(f, in, 5), value_of(f, in, 6),
+                                           value_of(f, in, 7)};
+    const struct bf_id *type = &m->ids[in->type];
+    switch (in->opcode) {
+    case SpvOpPhi:
+        return phi(f, in);
+    case SpvOpSelect:
+        return selected(f, in);
+    case SpvOpVectorShuffle:
+        return shuffled(f, in);
+    case SpvOpCopyObject:
+    case SpvOpCompositeExtract:
+    case SpvOpVectorExtractDynamic:
+    case SpvOpTranspose:
+        return operands[0];
+    case SpvOpCompositeConstruct:
+        return hull_of(f, in, 3, in->count);
+    case SpvOpCompositeInsert:
+    case SpvOpVectorInsertDynamic:
+        return hull_of(f, in, 3, 5);
+    case SpvOpFAdd:
+        return bf_interval_add(operands[0], operands[1]);
+    case SpvOpFSub:
+        return bf_interval_add(operands[0], bf_interval_negate(operands[1]));
+    case SpvOpFNegate:
+        return bf_interval_negate(operands[0]);
+    case SpvOpFDiv:
+        return bf_interval_divide(operands[0], operands[1]);
+    case SpvOpFMod:
+    case SpvOpFRem:
+        return bf_interval_remainder(operands[0], operands[1]);
+    case SpvOpFMul:
+    case SpvOpVectorTimesScalar:
+    case SpvOpDot:
+    case SpvOpMatrixTimesVector:
+    case SpvOpVectorTimesMatrix:
+    case SpvOpMatrixTimesMatrix:
+        return products(f, in);
+    case SpvOpMatrixTimesScalar:
+    case SpvOpOuterProduct:
+        return bf_interval_multiply(operands[0], operands[1]);
+    case SpvOpConvertFToS:
+        return bf_interval_truncate(operands[0]);
+    case SpvOpConvertFToU: /* what is negative is open */
+        return operands[0].low > -1 ? bf_interval_truncate(operands[0]) : bf_interval_integer();
+    case SpvOpConvertSToF:
+    case SpvOpConvertUToF:
+        return bf_interval_float(operands[0], in->opcode == SpvOpConvertSToF);
+    case SpvOpBitcast:
+        return type->has_floats == of_floats(m, bf_word(m, in, 3)) ? operands[0]
+                                                                    : bf_interval_any();
+    case SpvOpExtInst:
+        return m->glsl && bf_word(m, in, 3) == m->glsl
+                   ? bf_interval_library(bf_word(m, in, 4), library)
+                   : bf_interval_any();
+    default:
+        break;
+    }
+    if (asks_for_size(in->opcode))
+        return bf_interval_of(0, 0x1p31 - 1);
+    if (type->has_floats)
+        return bf_interval_any();
+    return type->has_integers ? bf_interval_whole(in->opcode, operands)
+                              : bf_interval_truth(in->opcode, operands);
+}
+
+/* An operand that isn't computed yet, so neither is this. A phi waits for one of its own. */
+static bool waits(const struct finding *f, const struct bf_instruction *in)
+{
+    for (uint32_t w = bf_operands(in); w < in->count && in->opcode != SpvOpPhi; w++)
+        if (bf_word_is_id(f->m, in, w) && bf_definition(f->m, bf_word(f->m, in, w)) &&
+            is_followed(f->m, bf_definition(f->m, bf_word(f->m, in, w))->type) &&
+            bf_interval_is_empty(f->ranges->values[bf_word(f->m, in, w)]))
+            return true;
+    return false;
+}
+
+/* Only ever grows. */
+static void value_set(struct finding *f, const struct bf_instruction *in, struct bf_interval to)
+{
+    struct bf_interval *value = &f->ranges->values[in->result];
+    to = bf_interval_hull(*value, to);
+    if (to.low == value->low && to.high == value->high && to.nan == value->nan)
+        return;
+    if (f->changes[in->result]++ >= CHANGES)
+        to = bf_interval_any();
+    *value = to;
+    f->changed = true;
+}
+
+/* Of what is followed no other operation has a result of such a type. */
+static void instruction_follow(struct finding *f, const struct bf_instruction *in)
+{
+    if (!in->result || !in->type)
+        return;
+    if (!is_followed(f->m, in->type) || f->ranges->relaxed[in->result] || in->opcode == SpvOpLoad ||
+        in->opcode == SpvOpFunctionCall || in->opcode == SpvOpUndef)
+        value_set(f, in, bf_interval_any());
+    else if (bf_opcode_is_constant(in->opcode))
+        value_set(f, in, constant(f, in));
+    else if (!waits(f, in))
+        value_set(f, in, computed(f, in));
+}
+
+/* -------------------------------------------------------------------------------------- Ways -- */
+
+static bool may_select(struct bf_interval selector, uint32_t literal)
+{
+    return selector.low <= (int32_t)literal && selector.high >= (int32_t)literal;
+}
+
+static bool switch_may_go(const struct bf_ranges *ranges, const struct bf_instruction *in,
+                          uint32_t to)
+{
+    const struct bf_module *m = ranges->m;
+    const struct bf_interval selector = ranges->values[bf_word(m, in, 1)];
+    bool others = false; /* one of the cases is selected for sure */
+    if (bf_interval_is_empty(selector) ||
+        !is_followed(m, bf_value_type(m, bf_word(m, in, 1))->result))
+        return !bf_interval_is_empty(selector);
+    for (uint32_t w = 3; w + 1 < in->count; w += 2) {
+        if (!may_select(selector, bf_word(m, in, w)))
+            continue;
+        others |= selector.low == selector.high;
+        if (bf_word(m, in, w + 1) == to)
+            return true;
+    }
+    return bf_word(m, in, 2) == to && !others;
+}
+
+bool bf_ranges_may_go(const struct bf_ranges *ranges, uint32_t from, uint32_t to)
+{
+    const struct bf_module *m = ranges->m;
+    const struct bf_instruction *in = &m->instructions[ranges->ends[from]];
+    struct bf_interval which;
+    if (!ranges->reached[from])
+        return false;
+    switch (in->opcode) {
+    case SpvOpBranch:
+        return bf_word(m, in, 1) == to;
+    case SpvOpBranchConditional:
+        which = ranges->values[bf_word(m, in, 1)];
+        return !bf_interval_is_empty(which) && ((bf_word(m, in, 2) == to && which.high > 0) ||
+                                                (bf_word(m, in, 3) == to && which.low < 1));
+    case SpvOpSwitch:
+        return switch_may_go(ranges, in, to);
+    default:
+        return false;
+    }
+}
+
+static void ways_follow(struct finding *f, const struct bf_instruction *in)
+{
+    for (uint32_t w = 1; w < in->count; w++) {
+        const uint32_t to = bf_word(f->m, in, w);
+        if (!bf_word_is_id(f->m, in, w) || !bf_definition_as(f->m, to, SpvOpLabel) ||
+            f->ranges->reached[to] || !bf_ranges_may_go(f->ranges, f->label, to))
+            continue;
+        f->ranges->reached[to] = f->changed = true;
+    }
+}
+
+static bool is_end(uint16_t opcode)
+{
+    return opcode == SpvOpBranch || opcode == SpvOpBranchConditional || opcode == SpvOpSwitch;
+}
+
+static void round_go(struct finding *f)
+{
+    const struct bf_module *m = f->m;
+    bool begins = false;
+    f->label = 0;
+    for (uint32_t i = 0; i < m->instruction_count; i++) {
+        const struct bf_instruction *in = &m->instructions[i];
+        if (in->opcode == SpvOpFunction) {
+            begins = true;
+        } else if (in->opcode == SpvOpLabel) {
+            f->label = in->result;
+            f->ranges->reached[f->label] |= begins;
+            begins = false;
+        } else if (!f->label || f->ranges->reached[f->label]) {
+            if (is_end(in->opcode))
+                ways_follow(f, in);
+            else
+                instruction_follow(f, in);
+        }
+        if (in->opcode == SpvOpFunctionEnd)
+            f->label = 0;
+    }
+}
+
+/* -------------------------------------------------------------------------------- The whole -- */
+
+static void ends_find(struct bf_ranges *ranges)
+{
+    const struct bf_module *m = ranges->m;
+    uint32_t label = 0;
+    for (uint32_t i = 0; i < m->instruction_count; i++) {
+        const struct bf_instruction *in = &m->instructions[i];
+        if (in->opcode == SpvOpLabel)
+            label = in->result;
+        else if (is_end(in->opcode))
+            ranges->ends[label] = i;
+        if (in->opcode == SpvOpDecorate && bf_word(m, in, 2) == SpvDecorationRelaxedPrecision)
+            ranges->relaxed[bf_word(m, in, 1)] = true;
+    }
+}
+
+VkResult bf_ranges_find(struct bf_ranges *ranges, const struct bf_module *m, uint32_t hiding,
+                        struct bf_arena *arena)
+{
+    struct finding f = {.ranges = ranges, .m = m, .hiding = hiding};
+    *ranges = (struct bf_ranges){.m = m};
+    ranges->values = bf_arena_zeroed(arena, m->bound * sizeof(*ranges->values));
+    ranges->relaxed = bf_arena_zeroed(arena, m->bound);
+    ranges->reached = bf_arena_zeroed(arena, m->bound);
+    ranges->ends = bf_arena_zeroed(arena, m->bound * sizeof(*ranges->ends));
+    f.changes = bf_arena_zeroed(arena, m->bound);
+    if (arena->failed)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    for (uint32_t id = 0; id < m->bound; id++)
+        ranges->values[id] = bf_interval_none();
+    ends_find(ranges);
+    uint32_t rounds = 0;
+    do {
+        if (rounds++ == ROUNDS)
+            return VK_ERROR_INVALID_SHADER_NV;
+        f.changed = false;
+        round_go(&f);
+    } while (f.changed);
+    return VK_SUCCESS;
+}
+
+/* ------------------------------------------------------------------------------------- Sides -- */
+
+/* A bit, if a may be less than b. */
+static uint8_t if_less(struct bf_interval a, struct bf_interval b, bool same, bool is_signed,
+                       uint32_t side)
+{
+    return (uint8_t)(bf_interval_may_be_less(a, b, same, is_signed) << side);
+}
+
+static uint8_t order_sides(struct bf_interval a, struct bf_interval b, bool is_signed)
+{
+    return if_less(a, b, false, is_signed, 0) | if_less(b, a, false, is_signed, 1);
+}
+
+static uint8_t clamp_sides(struct bf_interval x, struct bf_interval low, struct bf_interval high,
+                           bool is_signed)
+{
+    const bool stays = bf_interval_may_be_less(low, x, true, is_signed) &&
+                       bf_interval_may_be_less(x, high, true, is_signed);
+    return if_less(x, low, false, is_signed, 0) | if_less(high, x, false, is_signed, 1) |
+           (uint8_t)(stays << 2);
+}
+
+uint8_t bf_ranges_sides(const struct bf_ranges *ranges, const struct bf_instruction *in)
+{
+    const struct bf_module *m = ranges->m;
+    const struct bf_interval *values = ranges->values, zero = bf_interval_of(0, 0);
+    const bool chooses = in->opcode == SpvOpSelect,
+               library = in->opcode == SpvOpExtInst && m->glsl && bf_word(m, in, 3) == m->glsl;
+    if (!(chooses || library) || !is_followed(m, in->type) || ranges->relaxed[in->result])
+        return UINT8_MAX;
+    const struct bf_interval which = values[bf_word(m, in, 3)];
+    if (chooses)
+        return (uint8_t)((which.high > 0) | (which.low < 1) << 1);
+    const struct bf_interval a = values[bf_word(m, in, 5)], b = values[bf_word(m, in, 6)],
+                             c = values[bf_word(m, in, 7)];
+    switch (bf_word(m, in, 4)) {
+    case GLSLstd450FMin:
+    case GLSLstd450FMax:
+    case GLSLstd450NMin:
+    case GLSLstd450NMax:
+    case GLSLstd450SMin:
+    case GLSLstd450SMax:
+        return order_sides(a, b, true);
+    case GLSLstd450UMin:
+    case GLSLstd450UMax:
+        return order_sides(a, b, false);
+    case GLSLstd450FClamp:
+    case GLSLstd450NClamp:
+    case GLSLstd450SClamp:
+        return clamp_sides(a, b, c, true);
+    case GLSLstd450UClamp:
+        return clamp_sides(a, b, c, false);
+    case GLSLstd450SmoothStep:
+        return clamp_sides(c, a, b, true);
+    case GLSLstd450Step:
+        return if_less(b, a, false, true, 0) | if_less(a, b, true, true, 1);
+    case GLSLstd450FSign:
+    case GLSLstd450SSign:
+        return order_sides(a, zero, true);
+    default:
+        return UINT8_MAX;
+    }
+}
