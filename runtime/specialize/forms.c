@@ -96,9 +96,9 @@ static enum bf_reason of_answer(struct bf_job *job, VkResult result,
 }
 
 /* Checks the forms from 'first' on, and takes one of them whose every bit agreed.
- * BF_REASON_NONE: job->form. */
+ * BF_REASON_NONE: job->form. *specials: as of struct bf_check_answer. */
 static enum bf_reason forms_check(struct bf_job *job, const struct bf_folded forms[BF_FORMS],
-                                  enum bf_form first, uint32_t count)
+                                  enum bf_form first, uint32_t count, bool *specials)
 {
     struct bf_specializer *s = job->specializer;
     const struct bf_folded *folded[BF_CHECK_FORMS];
@@ -116,6 +116,7 @@ static enum bf_reason forms_check(struct bf_job *job, const struct bf_folded for
     job->times.general = answer.general_ns;
     enum bf_reason reason = of_answer(job, result, &answer);
     bf_specialize_report_helper(s, answer.peak_bytes);
+    *specials = answer.specials;
     if (reason != BF_REASON_NONE)
         return reason;
     if (*answer.why)
@@ -138,19 +139,32 @@ static bool is_same(const struct bf_folded forms[BF_FORMS])
     return forms[BF_FORM_PLAIN].word_count == forms[BF_FORM_NO_CONTRACTION].word_count;
 }
 
-/* The plain form and the one with NoContraction are checked together, unless they are the same, and
- * only where both differ the one that keeps more, which few devices' arithmetic needs. */
+/* The form that keeps more, after the others: where they differ, and where nothing but inputs would
+ * show that they do. What has agreed stays where this one differs, as it may: the general pipeline
+ * isn't asked to keep anything. */
+static enum bf_reason keeping_make(struct bf_job *job, struct bf_folded forms[BF_FORMS],
+                                   enum bf_reason others)
+{
+    bool specials;
+    enum bf_reason reason = form_fold(job, BF_FORM_KEEPING, &forms[BF_FORM_KEEPING]);
+    if (reason == BF_REASON_NO_FOLD) /* it can't be had */
+        return others;
+    if (reason == BF_REASON_NONE)
+        reason = forms_check(job, forms, BF_FORM_KEEPING, 1, &specials);
+    return reason == BF_REASON_INEXACT ? others : reason;
+}
+
+/* The plain form and the one with NoContraction are checked together, unless they are the same.
+ * [FM-1] */
 enum bf_reason bf_forms_make(struct bf_job *job, struct bf_folded forms[BF_FORMS])
 {
+    bool specials = false;
     enum bf_reason reason = form_fold(job, BF_FORM_PLAIN, &forms[BF_FORM_PLAIN]);
     if (reason == BF_REASON_NONE)
         reason = form_fold(job, BF_FORM_NO_CONTRACTION, &forms[BF_FORM_NO_CONTRACTION]);
     if (reason == BF_REASON_NONE)
-        reason = forms_check(job, forms, BF_FORM_PLAIN, is_same(forms) ? 1 : 2);
-    if (reason != BF_REASON_INEXACT || atomic_load(&job->specializer->stopping))
-        return reason;
-    enum bf_reason keeping = form_fold(job, BF_FORM_KEEPING, &forms[BF_FORM_KEEPING]);
-    if (keeping == BF_REASON_NO_FOLD) /* it can't be had */
-        return reason;
-    return keeping == BF_REASON_NONE ? forms_check(job, forms, BF_FORM_KEEPING, 1) : keeping;
+        reason = forms_check(job, forms, BF_FORM_PLAIN, is_same(forms) ? 1 : 2, &specials);
+    const bool more = reason == BF_REASON_INEXACT || (reason == BF_REASON_NONE && specials);
+    return more && !atomic_load(&job->specializer->stopping) ? keeping_make(job, forms, reason)
+                                                             : reason;
 }

@@ -16,9 +16,10 @@
  *  CV-5  Once measurements are discarded no later run is told of a verdict that they decided.
  *  FM-1  Of the forms that a variant's module may have, the one in which nothing may be gathered or
  *        re-ordered with what was folded is taken, if it agrees with the general pipeline in every
- *        bit that the check compares; else the plain one, if that does. The one that
- *        keeps signs of zeros, infinities and NaN is checked where both others differ, and only if
- *        the device says that it can be asked for that.
+ *        bit that the check compares; else the plain one, if that does. The one that also
+ *        keeps signs of zeros, infinities and NaN is checked where both others differ, and where
+ *        zeros or infinities that are constant then are computed with what may be infinite or NaN,
+ *        or zero; if it agrees it is taken. It is asked for only if the device says that it can be.
  *
  * Order of locks: the specialiser's, then a pipeline's.
  */

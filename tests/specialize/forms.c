@@ -13,6 +13,7 @@
 static struct {
     enum bf_reason reasons[BF_FORMS];
     VkResult result;
+    bool specials;
     uint32_t requests, seen[BF_FORMS];
 } helper;
 static const struct bf_shader *shader;
@@ -35,6 +36,7 @@ VkResult bf_check_in_helper(struct bf_isolate *isolate, const struct bf_pipeline
 {
     (void)isolate, (void)copy, (void)check;
     helper.requests++;
+    answer->specials = helper.specials;
     for (uint32_t i = 0; i < form_count; i++) {
         const enum bf_form form = form_of(folded[i]);
         helper.seen[form]++;
@@ -61,12 +63,14 @@ const struct bf_shader *bf_pipeline_copy_shader(const struct bf_pipeline_copy *c
 }
 
 /* Makes the forms for a device of which so many widths of floats can be kept. */
-static enum bf_reason make(uint8_t kept, enum bf_reason plain, enum bf_reason no_contraction,
-                           enum bf_reason keeping, struct bf_job *job)
+static enum bf_reason make_of(bool specials, uint8_t kept, enum bf_reason plain,
+                              enum bf_reason no_contraction, enum bf_reason keeping,
+                              struct bf_job *job)
 {
     static struct bf_specializer specializer;
     struct bf_folded forms[BF_FORMS] = {0};
     memset(&helper, 0, sizeof(helper));
+    helper.specials = specials;
     helper.reasons[BF_FORM_PLAIN] = plain;
     helper.reasons[BF_FORM_NO_CONTRACTION] = no_contraction;
     helper.reasons[BF_FORM_KEEPING] = keeping;
@@ -78,6 +82,12 @@ static enum bf_reason make(uint8_t kept, enum bf_reason plain, enum bf_reason no
     for (uint32_t i = 0; i < BF_FORMS; i++)
         bf_folded_finish(&forms[i]);
     return reason;
+}
+
+static enum bf_reason make(uint8_t kept, enum bf_reason plain, enum bf_reason no_contraction,
+                           enum bf_reason keeping, struct bf_job *job)
+{
+    return make_of(false, kept, plain, no_contraction, keeping, job);
 }
 
 TEST(the_form_that_leaves_least_is_taken)
@@ -117,6 +127,30 @@ TEST(the_form_that_keeps_more_is_checked_where_both_others_differ)
     assert_int_equal(make(7, BF_REASON_UNCOVERED, BF_REASON_UNCOVERED, BF_REASON_NONE, &job),
                      BF_REASON_UNCOVERED);
     assert_int_equal(helper.requests, 1);
+    bf_shader_release(own);
+}
+
+/* 0 times infinity, say: on few inputs does it show. Where that form differs, since the general
+ * pipeline keeps nothing, what has agreed is taken. */
+TEST(the_form_that_keeps_more_is_taken_where_zeros_are_folded)
+{
+    struct bf_job job;
+    struct bf_shader *own = shader_of("reach.frag", NULL);
+    shader = own;
+    assert_int_equal(make_of(true, 7, BF_REASON_NONE, BF_REASON_NONE, BF_REASON_NONE, &job),
+                     BF_REASON_NONE);
+    assert_int_equal(job.form, BF_FORM_KEEPING);
+    assert_int_equal(helper.requests, 2);
+    assert_int_equal(make_of(true, 7, BF_REASON_NONE, BF_REASON_INEXACT, BF_REASON_INEXACT, &job),
+                     BF_REASON_NONE);
+    assert_int_equal(job.form, BF_FORM_PLAIN);
+    assert_int_equal(make_of(true, 0, BF_REASON_NONE, BF_REASON_NONE, BF_REASON_NONE, &job),
+                     BF_REASON_NONE);
+    assert_int_equal(job.form, BF_FORM_NO_CONTRACTION);
+    assert_int_equal(helper.requests, 1);
+    /* It isn't forgotten that the helper has crashed over it. */
+    assert_int_equal(make_of(true, 7, BF_REASON_NONE, BF_REASON_NONE, BF_REASON_CRASHED, &job),
+                     BF_REASON_CRASHED);
     bf_shader_release(own);
 }
 

@@ -42,6 +42,7 @@ static void left_read(struct bf_left *left, const struct bf_ranges *ranges,
 {
     const struct bf_module *frozen = ranges->m;
     uint32_t label = 0;
+    left->specials = bf_ranges_specials(ranges);
     for (uint32_t i = 0; i < frozen->instruction_count; i++) {
         const struct bf_instruction *in = &frozen->instructions[i];
         if (in->opcode == SpvOpLabel)

@@ -394,6 +394,8 @@ static uint32_t sources_find(const struct needed *n)
         else if (in->result && is_image(in->opcode) && n->value[in->result])
             sources |= BF_NEEDED_TEXELS;
     }
+    if (!n->left.opcode || n->left.specials)
+        sources |= BF_NEEDED_SPECIALS;
     if ((sources & BF_NEEDED_PLACES) && chooses_own(n))
         sources |= BF_NEEDED_PLACED;
     return sources;

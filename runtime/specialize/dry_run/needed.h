@@ -39,7 +39,8 @@ enum bf_needed_source {
     /* And of push constants that aren't folded, or elements of buffers, that all invocations read
      * alike. */
     BF_NEEDED_UNIFORM = 1 << 4,
-    BF_NEEDED_ALL = (1 << 5) - 1,
+    BF_NEEDED_SPECIALS = 1 << 5, /* a 0 or an infinity, constant then, meets what isn't: ranges.h */
+    BF_NEEDED_ALL = (1 << 6) - 1,
 };
 
 struct bf_needed_info {

@@ -98,12 +98,16 @@ static struct bf_interval phi(const struct finding *f, const struct bf_instructi
     return all;
 }
 
+static bool is_hidden(const struct finding *f, const struct bf_instruction *select)
+{
+    const struct bf_instruction *load = bf_definition_as(f->m, bf_word(f->m, select, 3), SpvOpLoad);
+    return load && f->hiding && bf_word(f->m, load, 3) == f->hiding;
+}
+
 static struct bf_interval selected(const struct finding *f, const struct bf_instruction *in)
 {
-    const struct bf_module *m = f->m;
-    const struct bf_instruction *load = bf_definition_as(m, bf_word(m, in, 3), SpvOpLoad);
     const struct bf_interval which = value_of(f, in, 3);
-    if (load && f->hiding && bf_word(m, load, 3) == f->hiding)
+    if (is_hidden(f, in))
         return value_of(f, in, 4);
     return which.low == 1    ? value_of(f, in, 4)
            : which.high == 0 ? value_of(f, in, 5)
@@ -195,7 +199,7 @@ static struct bf_interval computed(const struct finding *f, const struct bf_inst
         return bf_interval_float(operands[0], in->opcode == SpvOpConvertSToF);
     case SpvOpBitcast:
         return type->has_floats == of_floats(m, bf_word(m, in, 3)) ? operands[0]
-                                                                    : bf_interval_any();
+                                                                   : bf_interval_any();
     case SpvOpExtInst:
         return m->glsl && bf_word(m, in, 3) == m->glsl
                    ? bf_interval_library(bf_word(m, in, 4), library)
@@ -222,6 +226,26 @@ static bool waits(const struct finding *f, const struct bf_instruction *in)
     return false;
 }
 
+/* Whether all that it is made of is. */
+static bool is_fixed(const struct finding *f, const struct bf_instruction *in)
+{
+    const struct bf_module *m = f->m;
+    uint32_t end = in->count;
+    if (bf_opcode_is_constant(in->opcode))
+        return true;
+    if (in->opcode == SpvOpPhi || in->opcode == SpvOpLoad || in->opcode == SpvOpFunctionCall ||
+        in->opcode == SpvOpUndef || in->opcode == SpvOpFunctionParameter)
+        return false;
+    uint32_t w = bf_operands(in);
+    if (in->opcode == SpvOpSelect && is_hidden(f, in))
+        end = ++w + 1; /* what was hidden alone */
+    for (; w < end; w++)
+        if (bf_word_is_id(m, in, w) && bf_value_type(m, bf_word(m, in, w)) &&
+            !f->ranges->fixed[bf_word(m, in, w)])
+            return false;
+    return true;
+}
+
 /* Only ever grows. */
 static void value_set(struct finding *f, const struct bf_instruction *in, struct bf_interval to)
 {
@@ -240,6 +264,7 @@ static void instruction_follow(struct finding *f, const struct bf_instruction *i
 {
     if (!in->result || !in->type)
         return;
+    f->ranges->fixed[in->result] = is_fixed(f, in);
     if (!is_followed(f->m, in->type) || f->ranges->relaxed[in->result] || in->opcode == SpvOpLoad ||
         in->opcode == SpvOpFunctionCall || in->opcode == SpvOpUndef)
         value_set(f, in, bf_interval_any());
@@ -360,6 +385,7 @@ VkResult bf_ranges_find(struct bf_ranges *ranges, const struct bf_module *m, uin
     *ranges = (struct bf_ranges){.m = m};
     ranges->values = bf_arena_zeroed(arena, m->bound * sizeof(*ranges->values));
     ranges->relaxed = bf_arena_zeroed(arena, m->bound);
+    ranges->fixed = bf_arena_zeroed(arena, m->bound);
     ranges->reached = bf_arena_zeroed(arena, m->bound);
     ranges->ends = bf_arena_zeroed(arena, m->bound * sizeof(*ranges->ends));
     f.changes = bf_arena_zeroed(arena, m->bound);
@@ -376,6 +402,70 @@ VkResult bf_ranges_find(struct bf_ranges *ranges, const struct bf_module *m, uin
         round_go(&f);
     } while (f.changed);
     return VK_SUCCESS;
+}
+
+/* ---------------------------------------------------------------------------------- Specials -- */
+
+static bool computes_floats(const struct bf_module *m, const struct bf_instruction *in)
+{
+    switch (in->opcode) {
+    case SpvOpFAdd:
+    case SpvOpFSub:
+    case SpvOpFMul:
+    case SpvOpFDiv:
+    case SpvOpVectorTimesScalar:
+    case SpvOpMatrixTimesScalar:
+    case SpvOpVectorTimesMatrix:
+    case SpvOpMatrixTimesVector:
+    case SpvOpMatrixTimesMatrix:
+    case SpvOpOuterProduct:
+    case SpvOpDot:
+        return true;
+    case SpvOpExtInst:
+        return m->glsl && bf_word(m, in, 3) == m->glsl &&
+               (bf_word(m, in, 4) == GLSLstd450FMix || bf_word(m, in, 4) == GLSLstd450Fma ||
+                bf_word(m, in, 4) == GLSLstd450Pow);
+    default:
+        return false;
+    }
+}
+
+/* 0 or an infinity, NaN, or 1, of which mix makes 0. */
+static bool may_be_special(struct bf_interval a, bool mixes)
+{
+    return a.nan || isinf(a.low) || isinf(a.high) || (a.low <= 0 && a.high >= 0) ||
+           (mixes && a.low <= 1 && a.high >= 1);
+}
+
+static bool meets_special(const struct bf_ranges *ranges, const struct bf_instruction *in)
+{
+    const struct bf_module *m = ranges->m;
+    const bool library = in->opcode == SpvOpExtInst,
+               mixes = library && bf_word(m, in, 4) == GLSLstd450FMix;
+    bool fixed = false, other = false;
+    for (uint32_t w = library ? 5 : 3; w < in->count; w++) {
+        const uint32_t id = bf_word(m, in, w);
+        const bool special = may_be_special(ranges->values[id], mixes);
+        if (ranges->fixed[id])
+            fixed |= special;
+        else
+            other |= special;
+    }
+    return fixed && other;
+}
+
+bool bf_ranges_specials(const struct bf_ranges *ranges)
+{
+    const struct bf_module *m = ranges->m;
+    bool reached = true;
+    for (uint32_t i = 0; i < m->instruction_count; i++) {
+        const struct bf_instruction *in = &m->instructions[i];
+        if (in->opcode == SpvOpLabel)
+            reached = ranges->reached[in->result];
+        if (reached && computes_floats(m, in) && meets_special(ranges, in))
+            return true;
+    }
+    return false;
 }
 
 /* ------------------------------------------------------------------------------------- Sides -- */

@@ -22,6 +22,7 @@ struct bf_ranges {
     const struct bf_module *m;
     struct bf_interval *values; /* [bound] empty: it isn't computed */
     bool *relaxed;              /* [bound] */
+    bool *fixed;                /* [bound] a compiler can evaluate it */
     bool *reached;              /* [bound] of labels */
     uint32_t *ends;             /* [bound] of labels: the branch, an instruction; 0: it has none */
 };
@@ -34,6 +35,11 @@ VkResult bf_ranges_find(struct bf_ranges *ranges, const struct bf_module *m, uin
 
 /* Whether a branch, at the end of the block of that label, may go to the other. */
 bool bf_ranges_may_go(const struct bf_ranges *ranges, uint32_t from, uint32_t to);
+
+/* Whether something is computed of a 0 or an infinity that is fixed, and of what isn't: of that a
+ * compiler keeps signs of zeros, infinities and NaN only if it is asked to, and else takes x * 0
+ * for 0. */
+bool bf_ranges_specials(const struct bf_ranges *ranges);
 
 /* A bit for each side of a choice that may be taken, in the order of coverage.c. */
 uint8_t bf_ranges_sides(const struct bf_ranges *ranges, const struct bf_instruction *in);

@@ -214,6 +214,7 @@ VkResult helper_check_run(struct helper_device *device, struct bf_wire_check *wa
     helper_verdict_put(verdict, info.form_count, BF_REASON_NONE, info.why);
     verdict->hung = *hung;
     verdict->general_ns = info.general_ns;
+    verdict->specials = (plan->sources & BF_NEEDED_SPECIALS) != 0;
     verdict->texels = (plan->sources & BF_NEEDED_TEXELS) != 0;
     for (uint32_t i = 0; i < 3; i++)
         verdict->reach[i] = plan->sources & BF_NEEDED_PLACED ? info.reach[i] : UINT32_MAX;

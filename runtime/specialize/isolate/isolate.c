@@ -211,6 +211,7 @@ static bool verdict_read(const struct bf_wire_verdict *verdict, uint32_t form_co
     answer->general_ns = verdict->general_ns;
     memcpy(answer->reach, verdict->reach, sizeof(answer->reach));
     answer->texels = verdict->texels != 0;
+    answer->specials = verdict->specials != 0;
     answer->hung = verdict->hung != 0;
     answer->peak_bytes = verdict->peak_bytes;
     memcpy(answer->why, verdict->why, sizeof(answer->why));

@@ -144,6 +144,8 @@ struct bf_check_answer {
     /* How far it was compared, in workgroups or pixels; UINT32_MAX: it doesn't matter. */
     uint32_t reach[3];
     bool texels; /* results may depend on what is read of images */
+    /* Zeros or infinities that are constants of the forms are computed with what isn't. */
+    bool specials;
     /* Then: of which bindings, for which formats; of bf_check_in_helper. */
     struct bf_format_bindings formats;
     bool hung;              /* a run has not ended: the helper was given up */

@@ -94,6 +94,7 @@ struct bf_wire_verdict {
     uint64_t general_ns;
     uint32_t reach[3];   /* UINT32_MAX: any */
     uint32_t texels;     /* results may depend on what is read of images */
+    uint32_t specials;   /* zeros or infinities that are constant meet what isn't */
     uint64_t peak_bytes; /* of the helper's memory, so far */
     char why[BF_CHECK_WHY];
 };

@@ -2,6 +2,7 @@
 /* A device that runs a compute shader and its dry-run form on the same inputs. */
 #include "gpu.h"
 
+#include "specialize/shader/shader.h"
 #include "support/infos.h"
 
 #define RESULT (2 * GPU_WORDS)
@@ -101,6 +102,15 @@ void gpu_close(void)
     vkDestroyDescriptorSetLayout(gpu.device, gpu.set_layout, NULL);
     device_close(&gpu.base);
     device_close_instance(&gpu.base);
+}
+
+uint8_t gpu_kept_floats(void)
+{
+    VkPhysicalDeviceVulkan12Properties newer = {VK_TYPE(PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES)};
+    VkPhysicalDeviceProperties2 properties = {VK_TYPE(PHYSICAL_DEVICE_PROPERTIES_2),
+                                              .pNext = &newer};
+    vkGetPhysicalDeviceProperties2(gpu.physical, &properties);
+    return newer.shaderSignedZeroInfNanPreserveFloat32 ? BF_FLOAT_32 : 0;
 }
 
 bool gpu_has_bug(enum bf_driver_bug bug)

@@ -21,6 +21,8 @@
 bool gpu_open(void);
 void gpu_close(void);
 bool gpu_has_bug(enum bf_driver_bug bug);
+/* Of which widths of floats it keeps signs of zeros, infinities and NaN if asked to. */
+uint8_t gpu_kept_floats(void);
 
 /* The words that are given; they stay. */
 uint32_t *gpu_given(void);

@@ -34,7 +34,7 @@ static const struct {
     {"INTEGERS", false, false, false, 0},
     {"DEAD", false, false, false, 0},
     {"ALIVE", true, true, false, 0},
-    {"ALIVE_NAN", true, true, true, 0},
+    {"ALIVE_NAN", true, true, true, BF_NEEDED_SPECIALS},
     {"DEAD_CALL", false, false, false, 0},
     {"DEAD_UNFOLDED", false, false, false, 0},
     {"ALIVE_ROUNDED", true, true, true, 0},
@@ -47,7 +47,7 @@ static const struct {
     {"ALIVE_SEVERAL", true, true, true, 0},
     {"CHOSEN", false, true, false, 0},
     {"SAMPLED_BESIDE", false, true, false, 0},
-    {"NOTHING_FOLDED", false, false, false, 0},
+    {"NOTHING_FOLDED", false, false, false, BF_NEEDED_SPECIALS}, /* nothing is known */
     {"PLACED", false, true, false, BF_NEEDED_PLACES | BF_NEEDED_PLACED},
     {"PLACED_LATER", false, true, false, BF_NEEDED_PLACES | BF_NEEDED_PLACED},
     {"PLACED_BESIDE", false, true, false, BF_NEEDED_PLACES},
@@ -60,6 +60,10 @@ static const struct {
     {"TEXELS", false, true, false, BF_NEEDED_TEXELS},
     {"TEXELS_WHOLE", false, true, false, BF_NEEDED_TEXELS},
     {"TEXELS_BESIDE", false, true, false, 0},
+    {"SPECIAL_ADDED", false, true, false, BF_NEEDED_SPECIALS},
+    {"SPECIAL_EVALUATED", false, true, false, BF_NEEDED_SPECIALS},
+    {"SPECIAL_MIXED", false, false, false, BF_NEEDED_SPECIALS},
+    {"SPECIAL_FINITE", false, true, false, 0},
 };
 
 struct found {

@@ -20,6 +20,7 @@
 #include "specialize/shader/block.h"
 #include "specialize/shader/freeze.h"
 
+#define FORMS       3 /* plain, with NoContraction, keeping more (FM-1) */
 #define PUSH_WORDS  4
 #define FRESH       16 /* inputs that what has passed is run on */
 #define LIMIT_NS    UINT64_C(30000000000)
@@ -162,8 +163,9 @@ struct subject {
     size_t count;
     bool sizes_known; /* of its buffers */
     struct bf_shader *shader;
-    struct bf_folded folded[BF_CHECK_FORMS];
-    VkSpecializationInfo specialization[BF_CHECK_FORMS];
+    struct bf_folded folded[FORMS];
+    VkSpecializationInfo specialization[FORMS];
+    bool keeps;     /* the last can be had */
     uint64_t fixed; /* words of the push constants that the forms have as constants */
 };
 
@@ -213,10 +215,14 @@ static bool subject_fold(struct subject *s)
                    mask = random_below(3) ? all : 1 + random_below(all);
     for (uint32_t i = 0; i < watch.count; i++)
         s->fixed |= (uint64_t)(mask >> i & 1) << watch.offset[i] / 4;
-    for (uint32_t i = 0; i < BF_CHECK_FORMS; i++) {
-        VkResult result = bf_shader_fold(shader, &watch, (uint8_t)mask, i == 1, &s->folded[i]);
+    for (uint32_t i = 0; i < FORMS; i++) {
+        VkResult result =
+            i == 2 ? bf_shader_fold_keeping(shader, &watch, (uint8_t)mask, gpu_kept_floats(),
+                                            &s->folded[i])
+                   : bf_shader_fold(shader, &watch, (uint8_t)mask, i == 1, &s->folded[i]);
+        s->keeps = result == VK_SUCCESS;
         if (result == VK_INCOMPLETE)
-            return false;
+            return i == 2;
         assert_success(result);
         assert_success(bf_folded_specialize(&s->folded[i], shader, s->push, &s->specialization[i]));
     }
@@ -241,7 +247,7 @@ static bool subject_make(struct subject *s)
 
 static void subject_free(struct subject *s)
 {
-    for (uint32_t i = 0; i < BF_CHECK_FORMS; i++) {
+    for (uint32_t i = 0; i < FORMS; i++) {
         bf_folded_specialization_finish(&s->specialization[i]);
         bf_folded_finish(&s->folded[i]);
     }
@@ -289,8 +295,9 @@ static void bindings_describe(const struct subject *s, const struct bf_blocks *b
     }
 }
 
-static void subject_check(const struct subject *s, struct bf_isolate *isolate,
-                          struct bf_check_answer *answer, uint64_t *longest_ns)
+/* So many forms, the first of them 'first'. */
+static void subject_check(const struct subject *s, struct bf_isolate *isolate, uint32_t first,
+                          uint32_t count, struct bf_check_answer *answer, uint64_t *longest_ns)
 {
     static uint8_t units[BINDINGS][BF_BLOCK_WORDS];
     static const VkDescriptorSetLayoutCreateInfo set = {VK_TYPE(DESCRIPTOR_SET_LAYOUT_CREATE_INFO),
@@ -304,14 +311,14 @@ static void subject_check(const struct subject *s, struct bf_isolate *isolate,
     VkComputePipelineCreateInfo pipelines[BF_CHECK_BUILDS];
     struct bf_build_code code[BF_CHECK_BUILDS] = {{s->words, s->count * 4}};
     struct bf_build_request builds[BF_CHECK_BUILDS];
-    for (uint32_t i = 0; i < BF_CHECK_BUILDS; i++) {
-        if (i)
-            code[i] =
-                (struct bf_build_code){s->folded[i - 1].words, s->folded[i - 1].word_count * 4};
+    for (uint32_t i = 0; i < 1 + count; i++) {
+        const struct bf_folded *folded = i ? &s->folded[first + i - 1] : NULL;
+        if (folded)
+            code[i] = (struct bf_build_code){folded->words, folded->word_count * 4};
         pipelines[i] = (VkComputePipelineCreateInfo){
             VK_TYPE(COMPUTE_PIPELINE_CREATE_INFO),
             .stage = info_stage(VK_SHADER_STAGE_COMPUTE_BIT, VK_NULL_HANDLE,
-                                i ? &s->specialization[i - 1] : NULL)};
+                                i ? &s->specialization[first + i - 1] : NULL)};
         builds[i] = (struct bf_build_request){
             .compute = &pipelines[i], .code = &code[i], .layout = &layout, .sets = &sets};
     }
@@ -332,7 +339,7 @@ static void subject_check(const struct subject *s, struct bf_isolate *isolate,
                                         .push = (const uint8_t *)s->push,
                                         .fixed = s->fixed,
                                         .groups = {1, 1, 1}};
-    const struct bf_check_request request = {BF_CHECK_BUILDS, builds, &check};
+    const struct bf_check_request request = {1 + count, builds, &check};
     const uint64_t begin = bf_now_ns();
     const VkResult result = bf_isolate_check(isolate, &request, answer);
     const uint64_t took_ns = bf_now_ns() - begin;
@@ -345,20 +352,40 @@ static void subject_check(const struct subject *s, struct bf_isolate *isolate,
     *longest_ns = took_ns > *longest_ns ? took_ns : *longest_ns;
 }
 
-/* Of the form that would be published, and else of the last; 'form' is which. */
-static enum bf_reason verdict_of(const struct bf_check_answer *answer, uint32_t *form)
+static enum bf_reason verdict_of(const struct bf_check_answer *answer, uint32_t count,
+                                 uint32_t *form)
 {
-    *form = bf_check_answer_form(answer, BF_CHECK_FORMS);
-    if (*form < BF_CHECK_FORMS)
+    *form = bf_check_answer_form(answer, count);
+    if (*form < count)
         return BF_REASON_NONE;
-    for (uint32_t i = 0; i < BF_CHECK_FORMS; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         const enum bf_reason reason = answer->forms[i].reason;
         if (reason != BF_REASON_INEXACT && reason != BF_REASON_UNCHECKABLE &&
             reason != BF_REASON_UNCOVERED && reason != BF_REASON_ENDLESS &&
             reason != BF_REASON_TOO_SLOW)
             stop("a verdict that it can't have: %s", bf_reason_code(reason));
     }
-    return answer->forms[BF_CHECK_FORMS - 1].reason;
+    return answer->forms[count - 1].reason;
+}
+
+/* 'form' is the one that would be published (specialize/forms.c). */
+static enum bf_reason subject_judge(const struct subject *s, struct bf_isolate *isolate,
+                                    struct bf_check_answer *answer, uint32_t *form,
+                                    uint64_t *longest_ns)
+{
+    struct bf_check_answer keeping;
+    uint32_t keeps;
+    subject_check(s, isolate, 0, BF_CHECK_FORMS, answer, longest_ns);
+    const enum bf_reason verdict = verdict_of(answer, BF_CHECK_FORMS, form);
+    const bool more =
+        verdict == BF_REASON_INEXACT || (verdict == BF_REASON_NONE && answer->specials);
+    if (!more || !s->keeps)
+        return verdict;
+    subject_check(s, isolate, BF_CHECK_FORMS, 1, &keeping, longest_ns);
+    if (verdict_of(&keeping, 1, &keeps) != BF_REASON_NONE)
+        return verdict;
+    *form = BF_CHECK_FORMS;
+    return BF_REASON_NONE;
 }
 
 /* --------------------------------------------------------------------------- What has passed -- */
@@ -399,6 +426,7 @@ static bool is_other_nan(const struct subject *s, uint32_t at, uint32_t expected
 
 struct tally {
     uint32_t shaders, verdicts[BF_REASON_COUNT];
+    uint32_t kept;                 /* passed in the form that keeps more */
     uint32_t compared, other_nans; /* sets of fresh inputs */
     uint64_t longest_ns;
 };
@@ -483,12 +511,13 @@ static void family_run(struct bf_isolate *isolate, uint64_t count, uint64_t seed
         if (subject_make(&subject)) {
             struct bf_check_answer answer;
             uint32_t form;
-            subject_check(&subject, isolate, &answer, &tally->longest_ns);
-            const enum bf_reason verdict = verdict_of(&answer, &form);
+            const enum bf_reason verdict =
+                subject_judge(&subject, isolate, &answer, &form, &tally->longest_ns);
             if (getenv("TEST_VERBOSE"))
                 subject_say(&subject, &answer);
             tally->shaders++;
             tally->verdicts[verdict]++;
+            tally->kept += verdict == BF_REASON_NONE && form == BF_CHECK_FORMS;
             if (verdict == BF_REASON_NONE)
                 form_compare(&subject, form, tally);
         }
@@ -501,7 +530,7 @@ static void tally_say(const struct tally *tally)
     printf("%-9s %7u", family_names[family_now], tally->shaders);
     for (uint32_t i = 0; i < VERDICTS; i++)
         printf(" %11u", tally->verdicts[verdicts[i]]);
-    printf(" %9u %10u %8.1f s\n", tally->compared, tally->other_nans,
+    printf(" %7u %9u %10u %8.1f s\n", tally->kept, tally->compared, tally->other_nans,
            (double)tally->longest_ns / 1e9);
 }
 
@@ -532,7 +561,7 @@ int main(int argc, char **argv)
     printf("family    shaders");
     for (uint32_t i = 0; i < VERDICTS; i++)
         printf(" %11s", i ? bf_reason_code(verdicts[i]) : "passed");
-    printf("  compared other NaNs    longest   from seed %llu\n", (unsigned long long)seed);
+    printf(" keeping  compared other NaNs    longest   from seed %llu\n", (unsigned long long)seed);
     for (family_now = LOOPS; family_now < FAMILIES; family_now++) {
         struct tally tally = {0};
         if (family && (int)family != family_now)

@@ -328,5 +328,24 @@ void main()
     beside.words[i] = min(x, texelFetch(image, ivec2(0), 0).r);
     r = x * push.k;
 #endif
+#ifdef CASE_SPECIAL_ADDED
+    // -0 and 0 are 0
+    beside.words[i] = min(x, y);
+    r = x + float(push.mode - 1);
+#endif
+#ifdef CASE_SPECIAL_EVALUATED
+    // a device evaluates it
+    beside.words[i] = min(x, y);
+    r = x * float(push.mode) * (push.k / 2.0 - 1.0);
+#endif
+#ifdef CASE_SPECIAL_MIXED
+    // of one of them 0 times
+    beside.words[i] = min(x, y);
+    r = mix(x, y, float(push.mode));
+#endif
+#ifdef CASE_SPECIAL_FINITE
+    beside.words[i] = min(x, y);
+    r = float((i & 7u) + 1u) * float(push.mode - 1);
+#endif
     result.words[i] = r;
 }
