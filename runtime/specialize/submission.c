@@ -115,13 +115,13 @@ static void count_rows(struct bf_pipeline *p, void *context)
     bf_lock_acquire(&p->lock);
     for (uint32_t i = use->first; (row = bf_histogram_notes_row(notes, i)); i++) {
         if (row->key == p->id)
-            bf_histogram_add(&p->histogram, epoch, row);
+            bf_histogram_add(p->histogram, epoch, row);
     }
     bf_lock_release(&p->lock);
     if (s->used && counts_are_wanted(s))
         s->used(s->context, p, use->recording);
     bf_lock_acquire(&p->lock);
-    uint32_t mask = bf_histogram_mask(&p->histogram, epoch);
+    uint32_t mask = bf_histogram_mask(p->histogram, epoch);
     bf_lock_release(&p->lock);
     atomic_store_explicit(&p->dropped, ~mask, memory_order_relaxed);
 }

@@ -509,7 +509,7 @@ void bf_variant_states_pipeline_used(void *specializer, struct bf_pipeline *pipe
         struct bf_histogram_choice choice;
         bf_lock_acquire(&pipeline->lock);
         bool stable =
-            bf_histogram_window(&pipeline->histogram, epoch_of(s), BF_HISTOGRAM_USES, &choice);
+            bf_histogram_window(pipeline->histogram, epoch_of(s), BF_HISTOGRAM_USES, &choice);
         bf_lock_release(&pipeline->lock);
         if (stable)
             consider(s, states, &choice, true, &jobs);
@@ -527,7 +527,7 @@ void bf_variant_states_commit(struct bf_specializer *s)
          * their weight. */
         struct bf_histogram_choice choice;
         bf_lock_acquire(&c->pipeline->lock);
-        struct bf_histogram seen = c->pipeline->histogram;
+        struct bf_histogram seen = *c->pipeline->histogram;
         bf_lock_release(&c->pipeline->lock);
         bool used = seen.total != c->committed_total;
         c->committed_total = seen.total;
@@ -580,7 +580,7 @@ BfMeasurementsState bf_variant_states_measurements(struct bf_specializer *s)
     for (struct bf_variant_states *states = s->states; states; states = states->next) {
         struct bf_pipeline *p = states->pipeline;
         bf_lock_acquire(&p->lock);
-        uint64_t total = p->histogram.epoch == epoch_of(s) ? p->histogram.total : 0;
+        uint64_t total = p->histogram->epoch == epoch_of(s) ? p->histogram->total : 0;
         bf_lock_release(&p->lock);
         /* Used since the program last asked, but too little to choose by. A pipeline that isn't
          * used asks for nothing. */

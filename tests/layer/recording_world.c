@@ -140,6 +140,7 @@ static void make_record(int point)
     p->point = (VkPipelineBindPoint)point;
     p->push_id = bf_pipelines_push_id(&recording.specializer.pipelines, recording.layouts[0]);
     assert_int_not_equal(p->push_id, 0);
+    p->histogram = &recording.histograms[point];
     bf_pipeline_watch(p, &(struct bf_watch){.count = 2, .offset = {4, 8}});
     v->handle = VARIANT(point);
     v->mask = 3;

@@ -29,6 +29,7 @@ struct bf_specializer {
 struct recording_world {
     struct bf_specializer specializer;
     struct bf_pipeline *records[2]; /* by bind point */
+    struct bf_histogram histograms[2];
     struct bf_variant *variants[2];
     VkPipelineLayout layouts[2]; /* with different ranges */
     VkCommandPool pool;

@@ -483,6 +483,7 @@ static void open_world(uint64_t seed)
         p->handle = fake_pipeline_handle(&world.handles[i]);
         p->point = i % 2 ? COMPUTE : GRAPHICS;
         p->push_id = 1;
+        p->histogram = &world.handles[i].histogram;
         bf_pipeline_watch(p, &(struct bf_watch){.count = 1});
         fake_lives(p);
         p->id = (uint64_t)i + 1;

@@ -44,6 +44,7 @@ void fake_pipeline_init(struct fake_pipeline *pipeline, struct bf_pipeline *reco
     struct bf_watch watch = {.count = watched};
     for (uint8_t i = 0; i < watched; i++)
         watch.offset[i] = 4 * i;
+    record->histogram = &pipeline->histogram;
     bf_pipeline_watch(record, &watch);
     fake_lives(record);
 }

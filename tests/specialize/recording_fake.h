@@ -24,6 +24,7 @@ struct fake_pipeline {
     struct fake_pipeline *next;
     struct bf_variant *variant;
     struct bf_pipeline *of;
+    struct bf_histogram histogram; /* its */
     _Atomic bool destroyed;
 };
 

@@ -116,6 +116,8 @@ static void make_pipeline(struct program_pipeline *p)
         watch.offset[i] = (uint16_t)offset;
         offset += 4 * (uint32_t)rng_range(&world.rng, 1, 2);
     }
+    r->histogram = &p->handle.histogram;
+    bf_histogram_init(r->histogram, 0, 0);
     if (r->excluded == BF_REASON_NONE)
         bf_pipeline_watch(r, &watch);
     fake_lives(r);
@@ -658,7 +660,7 @@ static void check_all(bool end)
     bf_submissions_settle(&world.submissions);
     for (int i = 0; i < PIPELINES; i++) {
         const struct program_pipeline *p = &world.pipelines[i];
-        const struct bf_histogram *t = &p->record->histogram;
+        const struct bf_histogram *t = p->record->histogram;
         uint64_t expected = p->epoch == world.submissions.epoch ? p->counted : 0;
         uint64_t total = t->epoch == world.submissions.epoch ? t->total : 0;
         REQUIRE(total == expected, "pipeline %d: %llu uses were counted, not %llu", i,

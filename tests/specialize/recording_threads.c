@@ -289,6 +289,7 @@ static void run(uint64_t seed)
         struct bf_watch watch = {.count = (uint8_t)(1 + i % 3)};
         for (uint32_t k = 0; k < watch.count; k++)
             watch.offset[k] = (uint16_t)(4 * k);
+        p->histogram = &handles[i].histogram;
         bf_pipeline_watch(p, &watch);
         handles[i].of = p;
         fake_lives(p);
@@ -326,9 +327,9 @@ static void run(uint64_t seed)
         uint64_t expected = 0;
         for (int w = 0; w < WORKERS; w++)
             expected += workers[w].counted[i];
-        REQUIRE(pipelines[i].histogram.total == expected,
+        REQUIRE(pipelines[i].histogram->total == expected,
                 "pipeline %d: %llu uses counted, not %llu", i,
-                (unsigned long long)pipelines[i].histogram.total, (unsigned long long)expected);
+                (unsigned long long)pipelines[i].histogram->total, (unsigned long long)expected);
         counts += expected;
     }
     REQUIRE(!submissions.open && !submissions.lost, "submissions are left, or were lost");

@@ -68,7 +68,7 @@ static uint64_t submit(const void *queue, uint32_t count, struct bf_recording *c
 static uint64_t counted(void)
 {
     bf_submissions_settle(&submissions);
-    return pipeline.histogram.total;
+    return pipeline.histogram->total;
 }
 
 /* What is left over is not counted, neither then nor later. */
@@ -187,9 +187,9 @@ static void was_used(void *context, struct bf_pipeline *p, const struct bf_recor
     assert_ptr_equal(p, &pipeline);
     used_calls++;
     bf_lock_acquire(&p->lock);
-    used_total = p->histogram.total;
+    used_total = p->histogram->total;
     struct bf_histogram_choice choice;
-    bf_histogram_window(&p->histogram, submissions.epoch, 50, &choice);
+    bf_histogram_window(p->histogram, submissions.epoch, 50, &choice);
     bf_lock_release(&p->lock);
 }
 

@@ -156,7 +156,7 @@ struct bf_check_info {
      * NULL: none */
     const uint32_t *needed;
     const uint32_t *beyond; /* the same of points that no inputs can come to; NULL: none */
-    uint32_t sources; /* of a dry run: enum bf_needed_source (specialize/dry_run/needed.h) */
+    uint32_t sources;       /* of a dry run: enum bf_needed_source (specialize/dry_run/needed.h) */
     uint32_t form_count;
     struct bf_check_form *forms;
     bool (*cancelled)(void *context); /* asked between runs; NULL: never */

@@ -37,7 +37,8 @@ struct bf_pipelines;
 
 #define BF_COPY_STAGES 2 /* vertex and fragment */
 /* Of a linked pipeline: itself and all libraries that it is linked from, at most. */
-#define BF_COPY_LINKS 16
+#define BF_COPY_LINKS         16
+#define BF_COPY_FEW_LIBRARIES 4
 
 /* The parts that a graphics pipeline consists of, and those in which it has shaders and a pass. */
 #define BF_PART_VERTICES VK_GRAPHICS_PIPELINE_LIBRARY_VERTEX_INPUT_INTERFACE_BIT_EXT
@@ -79,6 +80,7 @@ struct bf_pipeline_copy {
     uint32_t link_count; /* itself and all libraries below */
     uint32_t library_count;
     struct bf_pipeline_copy **libraries; /* that it is linked from; each with a reference */
+    struct bf_pipeline_copy *few[BF_COPY_FEW_LIBRARIES]; /* which lie here, if there are no more */
 
     struct bf_arena arena;
 };

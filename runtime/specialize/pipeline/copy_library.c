@@ -82,11 +82,11 @@ enum bf_reason bf_copy_link(struct bf_pipeline_copy *copy, const VkGraphicsPipel
     copy->all_parts = copy->parts;
     if (copy->parts & ~(VkGraphicsPipelineLibraryFlagsEXT)BF_PARTS_ALL || count >= BF_COPY_LINKS)
         return BF_REASON_LIBRARY;
-    if (count) {
-        copy->libraries = bf_arena_zeroed(&copy->arena, count * sizeof(copy->libraries[0]));
-        if (!copy->libraries)
-            return BF_REASON_MEMORY;
-    }
+    copy->libraries = count <= BF_COPY_FEW_LIBRARIES
+                          ? copy->few
+                          : bf_arena_zeroed(&copy->arena, count * sizeof(copy->libraries[0]));
+    if (!copy->libraries)
+        return BF_REASON_MEMORY;
     for (uint32_t i = 0; i < count; i++) {
         enum bf_reason reason =
             link_library(copy, bf_pipelines_find(copy->pipelines, from->pLibraries[i])->library);

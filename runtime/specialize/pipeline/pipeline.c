@@ -146,20 +146,37 @@ void bf_pipeline_copy_analyse(struct bf_pipeline_copy *copy, struct bf_pipeline_
     analysis->reason = watch_choose(&analysis->watch, copy);
 }
 
-/* P-6. The record can't be found yet, or visit_lock is held. */
-static void record_settle(struct bf_pipeline *p, const struct bf_pipeline_analysis *analysis)
+static void free_record(struct bf_pipelines *ps, struct bf_pipeline *p)
+{
+    const size_t histogram = p->histogram ? sizeof(*p->histogram) : 0;
+    atomic_fetch_sub(&ps->budget.own, sizeof(*p) + histogram);
+    free(p->histogram);
+    free(p);
+}
+
+/* P-6. The record can't be found yet, or visit_lock is held. Only what is watched has a histogram:
+ * most of a record's memory is first touched here, by the pool. */
+static void record_settle(struct bf_pipelines *ps, struct bf_pipeline *p,
+                          const struct bf_pipeline_analysis *analysis)
 {
     p->excluded = analysis->reason;
     memcpy(p->hash, analysis->hash, sizeof(p->hash));
-    if (p->excluded == BF_REASON_NONE)
-        bf_pipeline_watch(p, &analysis->watch);
+    if (p->excluded != BF_REASON_NONE)
+        return;
+    p->histogram = calloc(1, sizeof(*p->histogram));
+    if (!p->histogram) {
+        p->excluded = BF_REASON_MEMORY;
+        return;
+    }
+    atomic_fetch_add(&ps->budget.own, sizeof(*p->histogram));
+    bf_pipeline_watch(p, &analysis->watch);
 }
 
 static void settle_visited(struct bf_pipeline *p, void *context)
 {
     struct bf_pipeline_copy *copy = p->copy;
     struct bf_pipelines *ps = copy->pipelines;
-    record_settle(p, context);
+    record_settle(ps, p, context);
     if (p->excluded != BF_REASON_NONE) {
         bf_map_remove(&ps->ids, p->id);
         bf_lock_acquire(&copy->lock);
@@ -178,31 +195,23 @@ bool bf_pipeline_copy_settle(const struct bf_pipeline_copy *copy,
     return bf_pipelines_visit(copy->pipelines, copy->record, settle_visited, (void *)analysis);
 }
 
-static void free_record(struct bf_pipelines *ps, struct bf_pipeline *p)
-{
-    atomic_fetch_sub(&ps->budget.own, p->bytes);
-    free(p);
-}
-
 static bool budget_is_full(const struct bf_pipelines *ps)
 {
     return ps->budget.most && atomic_load(&ps->budget.own) > ps->budget.most;
 }
 
-/* Without a copy it ends before the histogram. NULL: out of memory. (Not inlined: a compiler that
- * knows the size takes the record for an object that is too small for its type.) */
-static __attribute__((noinline)) struct bf_pipeline *
-new_record(struct bf_pipelines *ps, VkPipeline handle, VkPipelineBindPoint point, size_t bytes)
+/* NULL: out of memory. */
+static struct bf_pipeline *new_record(struct bf_pipelines *ps, VkPipeline handle,
+                                      VkPipelineBindPoint point)
 {
-    struct bf_pipeline *p = calloc(1, bytes);
+    struct bf_pipeline *p = calloc(1, sizeof(*p));
     if (!p)
         return NULL;
     p->handle = handle;
     p->point = point;
     p->lives = 1;
-    p->bytes = (uint32_t)bytes;
     p->id = atomic_fetch_add(&ps->last_id, 1) + 1;
-    atomic_fetch_add(&ps->budget.own, bytes);
+    atomic_fetch_add(&ps->budget.own, sizeof(*p));
     return p;
 }
 
@@ -211,8 +220,7 @@ new_record(struct bf_pipelines *ps, VkPipeline handle, VkPipelineBindPoint point
 static void library_record(struct bf_pipelines *ps, VkPipeline handle,
                            struct bf_pipeline_copy *library, enum bf_reason refused)
 {
-    struct bf_pipeline *p = new_record(ps, handle, VK_PIPELINE_BIND_POINT_GRAPHICS,
-                                       offsetof(struct bf_pipeline, histogram));
+    struct bf_pipeline *p = new_record(ps, handle, VK_PIPELINE_BIND_POINT_GRAPHICS);
     if (p) {
         p->excluded = BF_REASON_LIBRARY;
         p->refused = library && budget_is_full(ps) ? BF_REASON_SPACE : refused;
@@ -242,9 +250,7 @@ static void library_record(struct bf_pipelines *ps, VkPipeline handle,
 static void pipeline_record(struct bf_pipelines *ps, VkPipeline handle, VkPipelineBindPoint point,
                             struct bf_pipeline_copy *copy, enum bf_reason reason)
 {
-    const size_t bytes =
-        copy ? sizeof(struct bf_pipeline) : offsetof(struct bf_pipeline, histogram);
-    struct bf_pipeline *p = new_record(ps, handle, point, bytes);
+    struct bf_pipeline *p = new_record(ps, handle, point);
     if (!p) {
         bf_pipeline_copy_release(copy);
         return;
@@ -258,7 +264,9 @@ static void pipeline_record(struct bf_pipelines *ps, VkPipeline handle, VkPipeli
         if (analysis.reason == BF_REASON_NONE && budget_is_full(ps))
             analysis.reason = BF_REASON_SPACE;
     }
-    if (analysis.reason == BF_REASON_NONE) {
+    if (!later || analysis.reason != BF_REASON_NONE)
+        record_settle(ps, p, &analysis);
+    if (p->excluded == BF_REASON_NONE) {
         p->copy = copy;
         copy->owner = p;
         copy->record = p->id;
@@ -266,9 +274,7 @@ static void pipeline_record(struct bf_pipelines *ps, VkPipeline handle, VkPipeli
         bf_pipeline_copy_release(copy);
         copy = NULL;
     }
-    if (!copy || !later)
-        record_settle(p, &analysis);
-    else
+    if (copy && later)
         bf_pipeline_copy_retain(copy); /* the program may destroy the pipeline at any time */
     bf_lock_acquire(&ps->lock);
     struct bf_pipeline *same = bf_map_find(&ps->records, (uint64_t)handle);

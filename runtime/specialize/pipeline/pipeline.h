@@ -96,8 +96,7 @@ struct bf_pipeline {
     void *policy;           /* variant_state.c's data; freed by its on_gone */
 
     uint32_t lives; /* how often the program was given the handle; the pipelines' lock */
-    uint32_t bytes; /* of the record: that of a pipeline without a copy ends here */
-    struct bf_histogram histogram;
+    struct bf_histogram *histogram; /* its own; NULL: it has never been watched */
 };
 
 /* A shader module of the program. */
@@ -174,12 +173,13 @@ struct bf_pipeline *bf_pipelines_find(struct bf_pipelines *pipelines, VkPipeline
 /* The number of a pipeline layout's push-constant ranges; 0: unknown. Lock-free. */
 uint32_t bf_pipelines_push_id(struct bf_pipelines *pipelines, VkPipelineLayout layout);
 
-/* The record's pipeline may be specialised for these words from now on (P-6). */
+/* The record's pipeline, which has a histogram, may be specialised for these words from now on
+ * (P-6). */
 static inline void bf_pipeline_watch(struct bf_pipeline *pipeline, const struct bf_watch *watch)
 {
     uint64_t watched = 0;
     pipeline->watch = *watch;
-    bf_histogram_init(&pipeline->histogram, watch->count, 0);
+    bf_histogram_init(pipeline->histogram, watch->count, 0);
     for (uint32_t i = 0; i < watch->count; i++)
         watched |= UINT64_C(1) << watch->offset[i] % BF_PUSH_CONSTANT_BYTES / 4;
     atomic_store_explicit(&pipeline->watched, watched, memory_order_release);
