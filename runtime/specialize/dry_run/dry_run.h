@@ -49,7 +49,8 @@
  *  FU-6  'bare' is BF_DRY_RUN_FINE only if all that ends a loop or is an index, and all that
  *        decides whether it is come to, or whether OpUnreachable is, derives from integers, inputs
  *        and memory that nobody writes, and from variables that have been written: not from
- *        arithmetic with floats, derivatives, implicit levels of detail, results of subgroups,
+ *        arithmetic with floats (a float that was only moved and is the same in all invocations may
+ *        become an integer, FU-9), derivatives, implicit levels of detail, results of subgroups,
  *        memory that others write. With 'stages' an input is what the stage before has made of it,
  *        and memory that the other stages write counts as such.
  *  FU-7  A module that was valid gives a valid one, or a reason; any words whatever are survived.
@@ -60,9 +61,10 @@
  *        with a NaN, is on no side but that of clamp's values that stay. The shader does what it
  *        does without.
  *  FU-9  No integer is computed of operands for which SPIR-V leaves its value open (divided by
- *        zero, or the least number by -1; shifted by its width or more; bits beyond it): drivers
- *        may fold it, and what it steers go this way in one module and that way in another. The
- *        operands become others, with BF_DRY_RUN_UNDEFINED.
+ *        zero, or the least number by -1; shifted by its width or more; bits beyond it; made of a
+ *        float, if it may steer, that it can't hold): drivers may fold it, and what it steers go
+ *        this way in one module and that way in another. The operands become others, with
+ *        BF_DRY_RUN_UNDEFINED.
  *
  * Proven by tests/specialize/dry_run.
  *

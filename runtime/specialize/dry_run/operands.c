@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Operands for which SPIR-V leaves an integer's value open [FU-9]: divisors that are zero, or -1 of
- * the least number; shifts by a value's width or more; bits beyond it. Each that isn't a constant
- * of another kind becomes one that is allowed, and that is told.
+ * the least number; shifts by a value's width or more; bits beyond it; floats that no integer can
+ * hold, of those that may steer. Each that isn't a constant of another kind becomes one that is
+ * allowed, and that is told.
  */
 #include "specialize/dry_run/parts.h"
 
@@ -20,7 +21,7 @@ static bool compared_init(struct bf_parts *parts, uint32_t i, uint32_t w, struct
     const struct bf_module *m = parts->m;
     const struct bf_instruction *type = bf_value_type(m, bf_word(m, &m->instructions[i], w));
     *c = (struct compared){.parts = parts, .i = i};
-    if (!type || !bf_shape(m, type->result, &c->shape) || c->shape.number == BF_NUMBER_FLOAT) {
+    if (!type || !bf_shape(m, type->result, &c->shape)) {
         bf_parts_refuse(parts, BF_DRY_RUN_INVALID);
         return false;
     }
@@ -160,6 +161,36 @@ static void bits_rewrite(struct bf_parts *parts, uint32_t i, uint32_t w)
     wrong_tell(&offset, wrong);
 }
 
+/* A float of these bits, of the operand's type. */
+static uint32_t float_number(const struct compared *c, uint32_t bits)
+{
+    struct bf_rewrite *rewrite = &c->parts->rewrite;
+    const uint32_t number = BF_PUT_NEW(rewrite, c->i, SpvOpBitcast, c->shape.scalar,
+                                       bf_rewrite_constant(rewrite, bits));
+    uint32_t all[4] = {number, number, number, number};
+    return c->shape.components > 1 ? bf_rewrite_put_new(rewrite, c->i, SpvOpCompositeConstruct,
+                                                        c->type, c->shape.components, all)
+                                   : number;
+}
+
+/* From -2^31 to below 2^31, or above -1 to below 2^32; no NaN is. */
+static void conversion_rewrite(struct bf_parts *parts, uint32_t i, bool is_signed)
+{
+    struct compared c;
+    if (!bf_origin_converts(&parts->origins, &parts->m->instructions[i]) ||
+        !compared_init(parts, i, 3, &c))
+        return;
+    const uint32_t least = float_number(&c, is_signed ? 0xcf000000 : 0xbf800000),
+                   end = float_number(&c, is_signed ? 0x4f000000 : 0x4f800000),
+                   enough = put(&c, is_signed ? SpvOpFOrdGreaterThanEqual : SpvOpFOrdGreaterThan,
+                                operand(&c, 3), least),
+                   fits = put(&c, SpvOpLogicalAnd, enough,
+                              put(&c, SpvOpFOrdLessThan, operand(&c, 3), end)),
+                   wrong = BF_PUT_NEW(&parts->rewrite, i, SpvOpLogicalNot, c.boolean, fits);
+    operand_mend(&c, 3, wrong, bf_rewrite_null(&parts->rewrite, c.type));
+    wrong_tell(&c, wrong);
+}
+
 static void operand_rewrite(struct bf_parts *parts, uint32_t i)
 {
     switch (parts->m->instructions[i].opcode) {
@@ -183,6 +214,10 @@ static void operand_rewrite(struct bf_parts *parts, uint32_t i)
         return;
     case SpvOpBitFieldInsert:
         bits_rewrite(parts, i, 5);
+        return;
+    case SpvOpConvertFToS:
+    case SpvOpConvertFToU:
+        conversion_rewrite(parts, i, parts->m->instructions[i].opcode == SpvOpConvertFToS);
         return;
     default:
         return;

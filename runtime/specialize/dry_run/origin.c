@@ -444,6 +444,19 @@ static bool has_floats(const struct bf_module *m, const struct bf_instruction *i
     return floats;
 }
 
+bool bf_origin_converts(const struct bf_origins *o, const struct bf_instruction *in)
+{
+    const struct bf_module *m = o->flow->m;
+    struct bf_shape from, to;
+    if (in->opcode != SpvOpConvertFToS && in->opcode != SpvOpConvertFToU)
+        return false;
+    const uint32_t id = bf_word(m, in, 3);
+    const struct bf_instruction *type = bf_value_type(m, id);
+    return type && bf_shape(m, type->result, &from) && bf_shape(m, in->type, &to) &&
+           from.number == BF_NUMBER_FLOAT && from.width == 4 && to.width == 4 &&
+           !(o->value[id] & ~(BF_ORIGIN_FOLDED | BF_ORIGIN_TOUCHED));
+}
+
 static void step(struct bf_origins *o, uint32_t i, uint32_t b)
 {
     const struct bf_module *m = o->flow->m;
@@ -512,7 +525,7 @@ static void step(struct bf_origins *o, uint32_t i, uint32_t b)
         if (moves(in->opcode))
             break;
         if (computes(in->opcode)) {
-            bits |= has_floats(m, in) ? BF_ORIGIN_FLOAT : 0;
+            bits |= has_floats(m, in) && !bf_origin_converts(o, in) ? BF_ORIGIN_FLOAT : 0;
         } else if (in->opcode >= SpvOpDPdx && in->opcode <= SpvOpFwidthCoarse) {
             bits |= BF_ORIGIN_FLOAT | BF_ORIGIN_DERIVATIVE | BF_ORIGIN_VARYING;
         } else if ((in->opcode >= SpvOpImageSampleImplicitLod &&

@@ -58,6 +58,11 @@ uint8_t bf_origins_handed(const struct bf_origins *origins);
 /* The variable behind a pointer or an image, for all that may be the same; 0: unknown. */
 uint32_t bf_origin_memory(const struct bf_origins *origins, uint32_t id);
 
+/* Whether it makes an integer of a float that is the same in all invocations and was only moved,
+ * both of 32 bits: nothing of that can be rounded, and what no integer can hold is told of
+ * (operands.c). */
+bool bf_origin_converts(const struct bf_origins *origins, const struct bf_instruction *in);
+
 /* A function's n-th parameter, an id; 0: none. */
 uint32_t bf_function_parameter(const struct bf_module *m, uint32_t function, uint32_t n);
 

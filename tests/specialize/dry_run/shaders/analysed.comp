@@ -121,6 +121,21 @@ void main()
 #ifdef CASE_FLOAT_INDEX
     x = kept[int(push.f * 3.0)];
 #endif
+#ifdef CASE_FLOAT_CONVERTED
+    // as sizes are handed over
+    for (int k = 0; k < int(push.f); k++)
+        x += kept[uint(push.f) & 7u];
+#endif
+#ifdef CASE_FLOAT_CONVERTED_PARTS
+    const ivec2 size = ivec2(vec2(push.f, 3.0));
+    for (int k = 0; k < size.x * size.y; k++)
+        x += 3u;
+#endif
+#ifdef CASE_FLOAT_CONVERTED_VARYING
+    // which would be told of where it steers nothing, too
+    for (int k = 0; k < int(intBitsToFloat(given.numbers[i])); k++)
+        x += 3u;
+#endif
 #ifdef CASE_FLOAT_BEFORE
     if (push.f * 2.0 > 1.0)
         y = 1u;

@@ -219,6 +219,12 @@ void main()
     case 36:
         x = uint(a / -1);
         break;
+    case 38: // of floats integers
+        x = uint(int(intBitsToFloat(a)) + push.b);
+        break;
+    case 39:
+        x = uint(intBitsToFloat(a)) + uint(push.b);
+        break;
     case 37:
         x = uint(textureSize(seen, a).x);
         break;
