@@ -131,10 +131,12 @@ static bool asks_for_size(uint16_t opcode)
 
 static struct bf_interval products(const struct finding *f, const struct bf_instruction *in)
 {
+    /* Of a matrix with itself other elements meet. */
+    const bool squares = (in->opcode == SpvOpFMul || in->opcode == SpvOpDot) &&
+                         bf_word(f->m, in, 3) == bf_word(f->m, in, 4);
     const struct bf_interval product =
-        bf_word(f->m, in, 3) == bf_word(f->m, in, 4)
-            ? bf_interval_square(value_of(f, in, 3))
-            : bf_interval_multiply(value_of(f, in, 3), value_of(f, in, 4));
+        squares ? bf_interval_square(value_of(f, in, 3))
+                : bf_interval_multiply(value_of(f, in, 3), value_of(f, in, 4));
     switch (in->opcode) {
     case SpvOpFMul:
     case SpvOpVectorTimesScalar:
@@ -234,7 +236,8 @@ static bool is_fixed(const struct finding *f, const struct bf_instruction *in)
     if (bf_opcode_is_constant(in->opcode))
         return true;
     if (in->opcode == SpvOpPhi || in->opcode == SpvOpLoad || in->opcode == SpvOpFunctionCall ||
-        in->opcode == SpvOpUndef || in->opcode == SpvOpFunctionParameter)
+        in->opcode == SpvOpUndef || in->opcode == SpvOpFunctionParameter ||
+        in->opcode == SpvOpVariable)
         return false;
     uint32_t w = bf_operands(in);
     if (in->opcode == SpvOpSelect && is_hidden(f, in))

@@ -33,6 +33,8 @@ static const struct {
     {"SIGNED", FIRST | SECOND},
     {"PHI", ABOVE | STAYS},
     {"SQUARE", ABOVE | STAYS},
+    {"MATRIX", BELOW | ABOVE | STAYS},
+    {"DOT", ABOVE | STAYS},
     {"DENORMAL", BELOW | STAYS},
     {"LENGTH", ABOVE | STAYS},
     {"SINE", STAYS},

@@ -115,6 +115,15 @@ void main()
 #ifdef CASE_SQUARE
     r = clamp(x * x, 0.0, 1.0);
 #endif
+#ifdef CASE_MATRIX
+    mat2 m = mat2(unit, -3.0, 3.0, unit);
+    m = m * m;
+    r = clamp(m[0][0], 0.0, 20.0);
+#endif
+#ifdef CASE_DOT
+    const vec2 v = vec2(unit, -3.0);
+    r = clamp(dot(v, v), 0.0, 20.0);
+#endif
 #ifdef CASE_DENORMAL
     r = clamp(clamp(x, 1e-41, 1.0), 1e-42, 2.0);
 #endif
