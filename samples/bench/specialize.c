@@ -45,7 +45,7 @@ static const char *const required[] = {ROW_POST,   ROW_CHURN,  ROW_BUILT,
 #define WARM_FRAMES      2
 #define ROUNDS_SEEN      8 /* before the measurements are committed */
 #define ROUNDS_MOST      800
-#define TRAINING_SECONDS 120
+#define TRAINING_SECONDS 300
 #define STEADY_SAMPLES   24
 #define CHURN_DISPATCHES 64
 #define CHURN_GROUPS     512
