@@ -5,6 +5,7 @@
  *
  *     block:  covered |= bit                choice, edge:  covered |= a < b ? bit : 0
  */
+#include "specialize/dry_run/choice.h"
 #include "specialize/dry_run/parts.h"
 
 #include <spirv/unified1/GLSL.std.450.h>
@@ -117,24 +118,6 @@ static void order_put(struct choice *choice, uint32_t a, uint32_t b)
     side_put(choice, less_put(choice, b, a, false));
 }
 
-/* As what the function compares. */
-static enum bf_number compared_by(uint32_t function)
-{
-    switch (function) {
-    case GLSLstd450SMin:
-    case GLSLstd450SMax:
-    case GLSLstd450SClamp:
-    case GLSLstd450SSign:
-        return BF_NUMBER_INT;
-    case GLSLstd450UMin:
-    case GLSLstd450UMax:
-    case GLSLstd450UClamp:
-        return BF_NUMBER_UINT;
-    default:
-        return BF_NUMBER_FLOAT;
-    }
-}
-
 /* Whether two vectors are the same, or else differ, both without NaN. */
 static uint32_t vectors_put(const struct choice *choice, bool same, uint32_t a, uint32_t b)
 {
@@ -203,47 +186,35 @@ static bool shows_later(const struct bf_module *m, const struct bf_instruction *
 
 static void function_put(struct choice *choice, uint32_t function)
 {
-    choice->compared = compared_by(function);
-    switch (function) {
-    case GLSLstd450FMin:
-    case GLSLstd450FMax:
-    case GLSLstd450NMin:
-    case GLSLstd450NMax:
-    case GLSLstd450SMin:
-    case GLSLstd450SMax:
-    case GLSLstd450UMin:
-    case GLSLstd450UMax:
-        order_put(choice, operand_put(choice, 5), operand_put(choice, 6));
+    const struct bf_choice of = bf_choice_of(function);
+    choice->compared = of.compared;
+    switch (of.kind) {
+    case BF_CHOICE_ORDER:
+        order_put(choice, operand_put(choice, of.operands[0]), operand_put(choice, of.operands[1]));
         break;
-    case GLSLstd450FClamp:
-    case GLSLstd450NClamp:
-    case GLSLstd450SClamp:
-    case GLSLstd450UClamp:
-        choice_put_clamp(choice, 5, 6, 7);
+    case BF_CHOICE_SIGN:
+        order_put(choice, operand_put(choice, of.operands[0]),
+                  bf_rewrite_null(&choice->parts->rewrite, choice->shape.scalar));
         break;
-    case GLSLstd450SmoothStep:
-        choice_put_clamp(choice, 7, 5, 6);
+    case BF_CHOICE_CLAMP:
+        choice_put_clamp(choice, of.operands[0], of.operands[1], of.operands[2]);
         break;
-    case GLSLstd450Step: {
-        uint32_t edge = operand_put(choice, 5), x = operand_put(choice, 6);
+    case BF_CHOICE_STEP: {
+        uint32_t edge = operand_put(choice, of.operands[0]),
+                 x = operand_put(choice, of.operands[1]);
         side_put(choice, less_put(choice, x, edge, false));
         side_put(choice, less_put(choice, edge, x, true));
         break;
     }
-    case GLSLstd450FSign:
-    case GLSLstd450SSign:
-        order_put(choice, operand_put(choice, 5),
-                  bf_rewrite_null(&choice->parts->rewrite, choice->shape.scalar));
-        break;
-    case GLSLstd450FaceForward:
+    case BF_CHOICE_FORWARD:
         if (choice->component == 0)
             forward_put(choice);
         break;
-    case GLSLstd450Refract:
+    case BF_CHOICE_REFRACT:
         if (choice->component == 0)
             refraction_put(choice);
         break;
-    default:
+    case BF_CHOICE_NONE:
         break;
     }
 }

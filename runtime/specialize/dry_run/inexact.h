@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A module of which nobody can tell beforehand what a device may compute otherwise than the host
- * that would evaluate it: operands of functions that round, of divisions and remainders of floats
- * and of narrowing are unknown. (Sums and products that are NoContraction nobody evaluates.) For
- * the search of what is dead (left.h, FN-2); not to be run.
+ * that would evaluate it: operands of functions that round, of divisions and remainders of floats,
+ * of narrowing, and of clamps, which make NaN of NaN, are unknown. (Sums and products that are
+ * NoContraction nobody evaluates.) For the search of what is dead (left.h, FN-2); not to be run.
  *
  * Thread-safety: safe.
  */

@@ -25,18 +25,6 @@ struct needed {
 
 /* --------------------------------------------------------------------------------- Backwards -- */
 
-static bool is_floating(const struct bf_module *m, uint32_t id)
-{
-    const struct bf_instruction *in = bf_definition(m, id);
-    return in && m->ids[in->type].has_floats;
-}
-
-static bool is_integer(const struct bf_module *m, uint32_t id)
-{
-    const struct bf_instruction *in = bf_definition(m, id);
-    return in && m->ids[in->type].has_integers;
-}
-
 static bool is_constant(const struct bf_module *m, uint32_t id)
 {
     const struct bf_instruction *in = bf_definition(m, id);
@@ -51,14 +39,15 @@ static void mark(struct needed *n, bool *what)
 
 static void value_add(struct needed *n, uint32_t id)
 {
-    if (is_floating(n->m, id))
+    if (bf_value_has_floats(n->m, id))
         mark(n, &n->value[id]);
 }
 
 /* Also an integer, of what a float is made. A constant says nothing of who uses it for what. */
 static void number_add(struct needed *n, uint32_t id)
 {
-    if (is_floating(n->m, id) || (is_integer(n->m, id) && !is_constant(n->m, id)))
+    if (bf_value_has_floats(n->m, id) ||
+        (bf_value_has_integers(n->m, id) && !is_constant(n->m, id)))
         mark(n, &n->value[id]);
 }
 
@@ -81,7 +70,8 @@ static bool is_image(uint16_t opcode)
 /* What flows into it; 'made': of what it is, integers too. */
 static void operands_add(struct needed *n, const struct bf_instruction *in, bool made)
 {
-    const bool floats = is_floating(n->m, in->result), integers = is_integer(n->m, in->result);
+    const bool floats = bf_value_has_floats(n->m, in->result),
+               integers = bf_value_has_integers(n->m, in->result);
     for (uint32_t w = bf_operands(in); w < in->count; w++) {
         uint32_t id = bf_word(n->m, in, w);
         if (!bf_word_is_id(n->m, in, w))
@@ -200,15 +190,16 @@ static bool instruction_needs(const struct needed *n, uint32_t b, const struct b
     case SpvOpStore:
         return touched(n, bf_word(n->m, in, 2)) ||
                (n->integers[bf_origin_memory(o, bf_word(n->m, in, 1))] &&
-                is_integer(n->m, bf_word(n->m, in, 2)));
+                bf_value_has_integers(n->m, bf_word(n->m, in, 2)));
     case SpvOpCopyMemory:
         return memory_needed(n, bf_word(n->m, in, 1)) || memory_needed(n, bf_word(n->m, in, 2));
     case SpvOpImageWrite:
         return touched(n, bf_word(n->m, in, 3));
     case SpvOpReturnValue:
-        return touched(n, bf_word(n->m, in, 1)) || (n->returned[n->flow.blocks[b].function] &&
-                                                    (is_floating(n->m, bf_word(n->m, in, 1)) ||
-                                                     is_integer(n->m, bf_word(n->m, in, 1))));
+        return touched(n, bf_word(n->m, in, 1)) ||
+               (n->returned[n->flow.blocks[b].function] &&
+                (bf_value_has_floats(n->m, bf_word(n->m, in, 1)) ||
+                 bf_value_has_integers(n->m, bf_word(n->m, in, 1))));
     default:
         return in->result && in->opcode != SpvOpPhi && touched(n, in->result);
     }

@@ -8,6 +8,8 @@
 
 #include <spirv/unified1/GLSL.std.450.h>
 
+#include "specialize/dry_run/choice.h"
+
 #define ROUNDS  64 /* through the module */
 #define CHANGES 6  /* of one value, before it may be any */
 
@@ -36,12 +38,6 @@ static bool is_followed(const struct bf_module *m, uint32_t type)
         in = bf_definition(m, bf_word(m, in, 2));
     }
     return false;
-}
-
-static bool of_floats(const struct bf_module *m, uint32_t id)
-{
-    const struct bf_instruction *in = bf_definition(m, id);
-    return in && m->ids[in->type].has_floats;
 }
 
 static struct bf_interval value_of(const struct finding *f, const struct bf_instruction *in,
@@ -78,7 +74,7 @@ static struct bf_interval constant(const struct finding *f, const struct bf_inst
     case SpvOpConstant:
         if (!bf_constant(m, in->result, &value))
             return bf_interval_any();
-        if (!of_floats(m, in->result))
+        if (!bf_value_has_floats(m, in->result))
             return bf_interval_of((int32_t)value, (int32_t)value);
         memcpy(&number, &(uint32_t){(uint32_t)value}, sizeof(number));
         return isnan(number) ? bf_interval_any() : bf_interval_of(number, number);
@@ -200,8 +196,8 @@ static struct bf_interval computed(const struct finding *f, const struct bf_inst
     case SpvOpConvertUToF:
         return bf_interval_float(operands[0], in->opcode == SpvOpConvertSToF);
     case SpvOpBitcast:
-        return type->has_floats == of_floats(m, bf_word(m, in, 3)) ? operands[0]
-                                                                   : bf_interval_any();
+        return type->has_floats == bf_value_has_floats(m, bf_word(m, in, 3)) ? operands[0]
+                                                                             : bf_interval_any();
     case SpvOpExtInst:
         return m->glsl && bf_word(m, in, 3) == m->glsl
                    ? bf_interval_library(bf_word(m, in, 4), library)
@@ -497,7 +493,7 @@ static uint8_t clamp_sides(struct bf_interval x, struct bf_interval low, struct 
 uint8_t bf_ranges_sides(const struct bf_ranges *ranges, const struct bf_instruction *in)
 {
     const struct bf_module *m = ranges->m;
-    const struct bf_interval *values = ranges->values, zero = bf_interval_of(0, 0);
+    const struct bf_interval *values = ranges->values;
     const bool chooses = in->opcode == SpvOpSelect,
                library = in->opcode == SpvOpExtInst && m->glsl && bf_word(m, in, 3) == m->glsl;
     if (!(chooses || library) || !is_followed(m, in->type) || ranges->relaxed[in->result])
@@ -505,32 +501,19 @@ uint8_t bf_ranges_sides(const struct bf_ranges *ranges, const struct bf_instruct
     const struct bf_interval which = values[bf_word(m, in, 3)];
     if (chooses)
         return (uint8_t)((which.high > 0) | (which.low < 1) << 1);
-    const struct bf_interval a = values[bf_word(m, in, 5)], b = values[bf_word(m, in, 6)],
-                             c = values[bf_word(m, in, 7)];
-    switch (bf_word(m, in, 4)) {
-    case GLSLstd450FMin:
-    case GLSLstd450FMax:
-    case GLSLstd450NMin:
-    case GLSLstd450NMax:
-    case GLSLstd450SMin:
-    case GLSLstd450SMax:
-        return order_sides(a, b, true);
-    case GLSLstd450UMin:
-    case GLSLstd450UMax:
-        return order_sides(a, b, false);
-    case GLSLstd450FClamp:
-    case GLSLstd450NClamp:
-    case GLSLstd450SClamp:
-        return clamp_sides(a, b, c, true);
-    case GLSLstd450UClamp:
-        return clamp_sides(a, b, c, false);
-    case GLSLstd450SmoothStep:
-        return clamp_sides(c, a, b, true);
-    case GLSLstd450Step:
-        return if_less(b, a, false, true, 0) | if_less(a, b, true, true, 1);
-    case GLSLstd450FSign:
-    case GLSLstd450SSign:
-        return order_sides(a, zero, true);
+    const struct bf_choice of = bf_choice_of(bf_word(m, in, 4));
+    const bool is_signed = of.compared != BF_NUMBER_UINT;
+    struct bf_interval v[3];
+    for (uint32_t k = 0; k < 3; k++)
+        v[k] = of.operands[k] ? values[bf_word(m, in, of.operands[k])] : bf_interval_of(0, 0);
+    switch (of.kind) {
+    case BF_CHOICE_ORDER:
+    case BF_CHOICE_SIGN:
+        return order_sides(v[0], v[1], is_signed);
+    case BF_CHOICE_CLAMP:
+        return clamp_sides(v[0], v[1], v[2], is_signed);
+    case BF_CHOICE_STEP:
+        return if_less(v[1], v[0], false, is_signed, 0) | if_less(v[0], v[1], true, is_signed, 1);
     default:
         return UINT8_MAX;
     }

@@ -41,7 +41,7 @@ bool bf_ranges_may_go(const struct bf_ranges *ranges, uint32_t from, uint32_t to
  * for 0. */
 bool bf_ranges_specials(const struct bf_ranges *ranges);
 
-/* A bit for each side of a choice that may be taken, in the order of coverage.c. */
+/* A bit for each side of a choice that may be taken, by its number (choice.h). */
 uint8_t bf_ranges_sides(const struct bf_ranges *ranges, const struct bf_instruction *in);
 
 #endif

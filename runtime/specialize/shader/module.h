@@ -130,6 +130,18 @@ static inline const struct bf_instruction *bf_value_type(const struct bf_module 
     return in ? bf_definition(m, in->type) : NULL;
 }
 
+/* Whether there are floats in a value, or integers. */
+static inline bool bf_value_has_floats(const struct bf_module *m, uint32_t id)
+{
+    const struct bf_instruction *type = bf_value_type(m, id);
+    return type && m->ids[type->result].has_floats;
+}
+static inline bool bf_value_has_integers(const struct bf_module *m, uint32_t id)
+{
+    const struct bf_instruction *type = bf_value_type(m, id);
+    return type && m->ids[type->result].has_integers;
+}
+
 /* The index of the first of an instruction's words that isn't its type or result. */
 static inline uint32_t bf_operands(const struct bf_instruction *in)
 {
