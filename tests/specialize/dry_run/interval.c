@@ -11,40 +11,28 @@
 #include <spirv/unified1/GLSL.std.450.h>
 #include <spirv/unified1/spirv.h>
 
+#include "random/rng.h"
 #include "specialize/dry_run/interval.h"
 
 #define ROUNDS 100000
 
-static uint64_t random_state;
-
-static uint64_t random_word(void)
-{
-    uint64_t x = random_state += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
-static uint32_t random_below(uint32_t end)
-{
-    return (uint32_t)((random_word() >> 32) * end >> 32);
-}
+static struct rng rng;
 
 static float random_float(void)
 {
     static const float some[] = {0,       -0.0f,    1,        -1,        0.5f,    2,      255,
                                  FLT_MAX, -FLT_MAX, INFINITY, -INFINITY, FLT_MIN, 1e-41f, -1e-41f};
-    uint32_t bits = (uint32_t)random_word();
+    uint32_t bits = (uint32_t)rng_next(&rng);
     float value;
-    switch (random_below(4)) {
+    switch (rng_below(&rng, 4)) {
     case 0:
-        return some[random_below(sizeof(some) / sizeof(some[0]))];
+        return some[rng_below(&rng, sizeof(some) / sizeof(some[0]))];
     case 1:
         memcpy(&value, &bits, 4);
         return isnan(value) ? 3 : value;
     default:
-        value = ((float)(random_word() >> 40) / 0x1p24f - 0.5f) * (random_below(2) ? 2 : 40);
-        return random_below(4) ? value : ldexpf(value, (int)random_below(28));
+        value = ((float)(rng_next(&rng) >> 40) / 0x1p24f - 0.5f) * (rng_below(&rng, 2) ? 2 : 40);
+        return rng_below(&rng, 4) ? value : ldexpf(value, (int)rng_below(&rng, 28));
     }
 }
 
@@ -56,7 +44,7 @@ struct drawn {
 
 static float between(float low, float high)
 {
-    const double part = (double)random_below(1025) / 1024;
+    const double part = (double)rng_below(&rng, 1025) / 1024;
     const float value =
         isinf(low) || isinf(high) ? random_float() : (float)(low + ((double)high - low) * part);
     return fminf(fmaxf(value, low), high);
@@ -65,7 +53,7 @@ static float between(float low, float high)
 static struct drawn draw(void)
 {
     struct drawn d;
-    float low = random_float(), high = random_below(4) ? random_float() : low;
+    float low = random_float(), high = rng_below(&rng, 4) ? random_float() : low;
     if (low > high) {
         const float other = low;
         low = high;
@@ -73,8 +61,8 @@ static struct drawn draw(void)
     }
     d.interval = bf_interval_of(low, high);
     d.value = between(low, high);
-    d.interval.nan = random_below(4) == 0;
-    if (d.interval.nan && random_below(4) == 0)
+    d.interval.nan = rng_below(&rng, 4) == 0;
+    if (d.interval.nan && rng_below(&rng, 4) == 0)
         d.value = NAN;
     return d;
 }
@@ -99,13 +87,13 @@ static void expect_in(struct bf_interval interval, float value)
 static float rounded(double (*of)(double, double), float a, float b)
 {
     static const int modes[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
-    const uint32_t flush = random_below(4);
+    const uint32_t flush = rng_below(&rng, 4);
     if (flush & 1) {
         a = flushed(a);
         b = flushed(b);
     }
     const double exact = of((double)a, (double)b);
-    fesetround(modes[random_below(4)]);
+    fesetround(modes[rng_below(&rng, 4)]);
     volatile float value = (float)exact;
     fesetround(FE_TONEAREST);
     return flush & 2 ? flushed(value) : value;
@@ -123,7 +111,7 @@ static double product(double a, double b)
 
 static double quotient(double a, double b)
 {
-    return a / b * (1 + ((double)random_below(5) - 2) * 0x1p-23);
+    return a / b * (1 + ((double)rng_below(&rng, 5) - 2) * 0x1p-23);
 }
 
 static double remainder_of(double a, double b)
@@ -201,7 +189,7 @@ static void library_expect(uint32_t function, const char *name, struct drawn a, 
 /* How far off a device may be: units in the last place. */
 static float off(double value, double units)
 {
-    return (float)(value * (1 + units * ((double)random_below(3) - 1) * 0x1p-23));
+    return (float)(value * (1 + units * ((double)rng_below(&rng, 3) - 1) * 0x1p-23));
 }
 
 static void functions_expect(struct drawn a, struct drawn b, struct drawn c)
@@ -209,12 +197,12 @@ static void functions_expect(struct drawn a, struct drawn b, struct drawn c)
     const float x = a.value, y = b.value, z = c.value;
     const bool numbers = !isnan(x) && !isnan(y) && !isnan(z);
     /* Of a NaN and a number either may come. */
-    EXPECT(FMin, isnan(x) && random_below(2) ? x : fminf(x, y));
-    EXPECT(FMax, isnan(y) && random_below(2) ? y : fmaxf(x, y));
+    EXPECT(FMin, isnan(x) && rng_below(&rng, 2) ? x : fminf(x, y));
+    EXPECT(FMax, isnan(y) && rng_below(&rng, 2) ? y : fmaxf(x, y));
     EXPECT(FAbs, fabsf(x));
-    EXPECT(FSign, isnan(x) ? (random_below(2) ? 0 : x) : (float)((x > 0) - (x < 0)));
-    EXPECT(Floor, floorf(random_below(2) ? x : flushed(x)));
-    EXPECT(Ceil, ceilf(random_below(2) ? x : flushed(x)));
+    EXPECT(FSign, isnan(x) ? (rng_below(&rng, 2) ? 0 : x) : (float)((x > 0) - (x < 0)));
+    EXPECT(Floor, floorf(rng_below(&rng, 2) ? x : flushed(x)));
+    EXPECT(Ceil, ceilf(rng_below(&rng, 2) ? x : flushed(x)));
     EXPECT(Trunc, truncf(x));
     EXPECT(RoundEven, rintf(x));
     EXPECT(Fract, x - floorf(x));
@@ -255,8 +243,8 @@ static void comparisons_expect(struct drawn a, struct drawn b)
                       {SpvOpFUnordGreaterThanEqual, "not <"},
                       {SpvOpFUnordEqual, "not ordered !="},
                       {SpvOpFUnordNotEqual, "!="}};
-    const float x = random_below(2) ? a.value : flushed(a.value),
-                y = random_below(2) ? b.value : flushed(b.value);
+    const float x = rng_below(&rng, 2) ? a.value : flushed(a.value),
+                y = rng_below(&rng, 2) ? b.value : flushed(b.value);
     const bool ordered = !isnan(x) && !isnan(y);
     const bool values[] = {x<y, x <= y, x> y, x >= y,    x == y,   ordered && x != y,  !(x >= y),
                            !(x > y),          !(x <= y), !(x < y), !ordered || x == y, x != y};
@@ -292,12 +280,12 @@ static struct drawn_whole draw_whole(void)
     static const int32_t some[] = {0, 1, 2, 3, 7, 31, 63, 255, -1, -8, INT32_MIN, INT32_MAX};
     int64_t ends[2];
     for (int i = 0; i < 2; i++)
-        ends[i] = random_below(3) ? some[random_below(12)] : (int32_t)random_word();
+        ends[i] = rng_below(&rng, 3) ? some[rng_below(&rng, 12)] : (int32_t)rng_next(&rng);
     const int64_t low = ends[0] < ends[1] ? ends[0] : ends[1],
                   high = ends[0] < ends[1] ? ends[1] : ends[0];
     return (struct drawn_whole){
         {(double)low, (double)high, false},
-        (int32_t)(low + (int64_t)(random_word() % (uint64_t)(high - low + 1)))};
+        (int32_t)(low + (int64_t)(rng_next(&rng) % (uint64_t)(high - low + 1)))};
 }
 
 static int32_t whole(uint16_t opcode, int32_t a, int32_t b)
@@ -363,7 +351,7 @@ TEST(integers_lie_in_their_intervals)
     for (uint32_t i = 0; i < ROUNDS; i++) {
         const struct drawn_whole a = draw_whole(), b = draw_whole();
         const struct bf_interval operands[2] = {a.interval, b.interval};
-        const uint16_t opcode = opcodes[random_below(sizeof(opcodes) / sizeof(opcodes[0]))];
+        const uint16_t opcode = opcodes[rng_below(&rng, sizeof(opcodes) / sizeof(opcodes[0]))];
         const struct bf_interval result = bf_interval_whole(opcode, operands);
         const int32_t value = whole(opcode, a.value, b.value);
         if (!is_open(opcode, b.value) && (value < result.low || value > result.high))
@@ -401,6 +389,6 @@ TEST(intervals_are_narrow)
 
 int main(int argc, char **argv)
 {
-    random_state = 7;
+    rng.state = 7;
     return test_run_group(argc > 1 ? argv[1] : NULL, NULL, NULL);
 }

@@ -11,6 +11,7 @@
  * each has the next one) */
 #include "../dry_run/gpu.h"
 #include "isolate_helper.h"
+#include "random/rng.h"
 #include "support/arguments.h"
 #include "support/infos.h"
 
@@ -85,20 +86,7 @@ static void __attribute__((format(printf, 1, 2))) differ(const char *format, ...
 
 /* ---------------------------------------------------------------------------- Random numbers -- */
 
-static uint64_t random_state;
-
-static uint64_t random_word(void)
-{
-    uint64_t x = random_state += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
-static uint32_t random_below(uint32_t end)
-{
-    return (uint32_t)((random_word() >> 32) * end >> 32);
-}
+static struct rng rng;
 
 static uint32_t bits_of(float value)
 {
@@ -110,16 +98,16 @@ static uint32_t bits_of(float value)
 /* Below 1. */
 static float random_unit(void)
 {
-    return (float)(random_word() >> 40) / 16777216.0f;
+    return (float)(rng_next(&rng) >> 40) / 16777216.0f;
 }
 
 /* As images and light have them. */
 static uint32_t random_ordinary(void)
 {
     static const float some[] = {0.0f, 0.25f, 0.5f, 1.0f, 2.0f, 3.0f, 16.0f, -1.0f};
-    switch (random_below(4)) {
+    switch (rng_below(&rng, 4)) {
     case 0:
-        return bits_of(some[random_below(8)]);
+        return bits_of(some[rng_below(&rng, 8)]);
     case 1:
         return bits_of(random_unit() * 16.0f);
     case 2:
@@ -149,9 +137,9 @@ static uint32_t random_strange(void)
         0x3f800001,
         0xbf800000,
     };
-    if (random_below(4))
-        return some[random_below(sizeof(some) / sizeof(some[0]))];
-    return (uint32_t)random_word(); /* any bits */
+    if (rng_below(&rng, 4))
+        return some[rng_below(&rng, sizeof(some) / sizeof(some[0]))];
+    return (uint32_t)rng_next(&rng); /* any bits */
 }
 
 /* ------------------------------------------------------------------------------- The shaders -- */
@@ -175,28 +163,28 @@ static void constants_choose(uint32_t *constants)
     static const float levels[] = {0.0f,  0.25f, 0.5f,    1.0f,     2.0f,
                                    16.0f, 64.0f, 1000.0f, 65504.0f, 1e30f};
     constants[FAMILY] = (uint32_t)family_now;
-    constants[SHAPE] = random_below(shapes[family_now]);
-    constants[GUARD] = random_below(6);
+    constants[SHAPE] = rng_below(&rng, shapes[family_now]);
+    constants[GUARD] = rng_below(&rng, 6);
     for (uint32_t i = A_FROM; i <= C_FROM; i++)
-        constants[i] = random_below(8);
+        constants[i] = rng_below(&rng, 8);
     for (uint32_t i = FIRST_IS; i <= THIRD_IS; i++)
-        constants[i] = random_below(i != THIRD_IS && random_below(4) == 0 ? 17 : 11);
-    constants[COMPARISON] = random_below(6);
-    constants[BOUND] = 1 + random_below(random_below(4) ? 16 : 3000);
-    constants[LEVEL] = bits_of(levels[random_below(random_below(3) ? 5 : 10)]);
-    constants[CEILING] = bits_of(levels[1 + random_below(random_below(3) ? 4 : 9)]);
+        constants[i] = rng_below(&rng, i != THIRD_IS && rng_below(&rng, 4) == 0 ? 17 : 11);
+    constants[COMPARISON] = rng_below(&rng, 6);
+    constants[BOUND] = 1 + rng_below(&rng, rng_below(&rng, 4) ? 16 : 3000);
+    constants[LEVEL] = bits_of(levels[rng_below(&rng, rng_below(&rng, 3) ? 5 : 10)]);
+    constants[CEILING] = bits_of(levels[1 + rng_below(&rng, rng_below(&rng, 3) ? 4 : 9)]);
     for (uint32_t i = SECOND_SHAPE; i <= THIRD_SHAPE; i++)
-        constants[i] = random_below(2) ? random_below(shapes[CURVES]) : shapes[CURVES] - 1;
+        constants[i] = rng_below(&rng, 2) ? rng_below(&rng, shapes[CURVES]) : shapes[CURVES] - 1;
 }
 
 static void push_choose(uint32_t *push)
 {
     static const uint32_t counts[] = {0, 1, 2, 3, 7, 64, 256, UINT32_MAX};
     static const uint32_t offsets[] = {0, 1, 2, UINT32_MAX, 5, 63, 64, 0x80000000};
-    push[0] = counts[random_below(random_below(3) ? 5 : 8)];
-    push[1] = offsets[random_below(random_below(3) ? 4 : 8)];
+    push[0] = counts[rng_below(&rng, rng_below(&rng, 3) ? 5 : 8)];
+    push[1] = offsets[rng_below(&rng, rng_below(&rng, 3) ? 4 : 8)];
     for (uint32_t i = 2; i < 4; i++)
-        push[i] = random_below(8) ? random_ordinary() : random_strange();
+        push[i] = rng_below(&rng, 8) ? random_ordinary() : random_strange();
 }
 
 /* False: nothing in it can be folded. */
@@ -212,7 +200,7 @@ static bool subject_fold(struct subject *s)
         return false;
     /* Mostly all of them, as where a program's values hold still. */
     const uint32_t all = (1u << watch.count) - 1,
-                   mask = random_below(3) ? all : 1 + random_below(all);
+                   mask = rng_below(&rng, 3) ? all : 1 + rng_below(&rng, all);
     for (uint32_t i = 0; i < watch.count; i++)
         s->fixed |= (uint64_t)(mask >> i & 1) << watch.offset[i] / 4;
     for (uint32_t i = 0; i < FORMS; i++) {
@@ -232,10 +220,10 @@ static bool subject_fold(struct subject *s)
 static bool subject_make(struct subject *s)
 {
     *s = (struct subject){0};
-    random_state = seed_now * FAMILIES + (uint64_t)family_now;
+    rng.state = seed_now * FAMILIES + (uint64_t)family_now;
     constants_choose(s->constants);
     push_choose(s->push);
-    s->sizes_known = random_below(4);
+    s->sizes_known = rng_below(&rng, 4);
     VkSpecializationMapEntry entries[CONSTANTS];
     for (uint32_t i = 0; i < CONSTANTS; i++)
         entries[i] = (VkSpecializationMapEntry){i, 4 * i, 4};
@@ -396,13 +384,13 @@ static void fresh_choose(const struct subject *s, uint32_t number, uint32_t push
     uint32_t *given = gpu_given();
     const uint32_t numbers = number % 4 < 2 ? 16 : 64;
     for (uint32_t i = 0; i < GPU_WORDS; i += 4) {
-        const bool strange = number % 4 == 3 || (number % 4 == 2 && random_below(8) == 0);
+        const bool strange = number % 4 == 3 || (number % 4 == 2 && rng_below(&rng, 8) == 0);
         for (uint32_t k = 0; k < 2; k++)
-            given[i + k] = strange && random_below(2) ? random_strange() : random_ordinary();
-        given[i + 2] = random_below(numbers);
-        given[i + 3] = random_below(4) ? random_below(64) : UINT32_MAX;
-        if (number % 8 == 7 && random_below(4) == 0)
-            given[i + 2 + random_below(2)] = (uint32_t)random_word();
+            given[i + k] = strange && rng_below(&rng, 2) ? random_strange() : random_ordinary();
+        given[i + 2] = rng_below(&rng, numbers);
+        given[i + 3] = rng_below(&rng, 4) ? rng_below(&rng, 64) : UINT32_MAX;
+        if (number % 8 == 7 && rng_below(&rng, 4) == 0)
+            given[i + 2 + rng_below(&rng, 2)] = (uint32_t)rng_next(&rng);
     }
     uint32_t other[PUSH_WORDS];
     push_choose(other);
