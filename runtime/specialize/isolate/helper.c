@@ -14,10 +14,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "background/idle.h"
@@ -36,9 +38,12 @@ static int parent = -1; /* pidfd */
 
 /* IS-9. However idle its threads are: where they are on all processors, each thread of the
  * program's that wakes has to push one aside, and waits for whatever the kernel does for it just
- * then. On one for good they might get nothing, beside a thread that never rests: so they move on.
+ * then. On one for good they might get nothing, beside a thread that never rests: then they move
+ * on, and not else, since what has just come to a processor gets a turn there (of a tick, 4 ms) at
+ * once, whoever waits.
  */
-#define STAY_MS 100
+#define STAY_MS    100
+#define STARVED_NS (STAY_MS * 1000000 / 20)
 
 static cpu_set_t allowed; /* before: those of the watching thread, which moves the others */
 static int processor = CPU_SETSIZE; /* main's, then the watching thread's */
@@ -71,6 +76,13 @@ static void threads_move(void)
         closedir(threads);
 }
 
+static uint64_t processor_time_ns(void)
+{
+    struct timespec time = {0};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
 /* The program may end while the driver is busy here, or hangs. A parent-death signal wouldn't
  * come, since the program isn't the parent, and the socket may have been inherited by a fork of
  * the program: so this thread watches both the pidfd and the socket. */
@@ -78,9 +90,12 @@ static void *helper_watch(void *unused)
 {
     (void)unused;
     struct pollfd fds[2] = {{.fd = SOCKET, .events = POLLRDHUP}, {.fd = parent, .events = POLLIN}};
+    uint64_t before = 0;
     for (int n; (n = poll(fds, 2, STAY_MS)) == 0 || (n < 0 && errno == EINTR);) {
-        if (atomic_load(&working))
+        const uint64_t now = processor_time_ns();
+        if (atomic_load(&working) && now - before < STARVED_NS)
             threads_move();
+        before = now;
     }
     if (atomic_load(&working))
         _exit(1);
@@ -229,6 +244,16 @@ static void crashes_watch(void)
         sigaction(crashes[i], &action, NULL);
 }
 
+/* It stays in the program's session (spawn.c), but not at its terminal. */
+static void leave_terminal(void)
+{
+    int terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (terminal < 0)
+        return;
+    ioctl(terminal, TIOCNOTTY);
+    close(terminal);
+}
+
 /* When memory is short. */
 static void be_first_to_go(void)
 {
@@ -266,6 +291,7 @@ int main(void)
         return 2;
     }
     crashes_watch();
+    leave_terminal();
     bf_thread_make_idle();
     sched_getaffinity(0, sizeof(allowed), &allowed);
     be_first_to_go();

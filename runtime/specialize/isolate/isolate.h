@@ -7,7 +7,8 @@
  *
  *  IS-1  Whatever becomes of a helper, the program sees no signal, no child and no descriptor of
  *        it: it is started by two clones and so isn't the program's child (of a program that is a
- *        child subreaper it becomes one), and inherits nothing but its socket.
+ *        child subreaper it becomes one), inherits nothing but its socket, and leaves the
+ *        program's terminal.
  *  IS-2  A build that crashed its helper or exceeded the time limit is distinguished from a helper
  *        that ended for other reasons: a helper confirms a request before it calls the driver, and
  *        says so when it crashes. One that ends before the former, or without the latter, as one
@@ -28,17 +29,19 @@
  *        (specialize/dry_run/needed.h), and so to all for which it may be another than the general
  *        pipeline: BF_REASON_UNCOVERED otherwise.
  *
- *  IS-9  A helper runs at idle priority and on one processor at a time, from before the driver
- *        is loaded; while it works, on another every tenth of a second, lest it get nothing. (With
- *        drivers that compute on the CPU a frame beside a check took five times as long while the
- *        idle threads were on all of them: each thread that wakes has to push one aside.)
+ *  IS-9  A helper runs at idle priority, in the program's session and on one processor at a time,
+ *        from before the driver is loaded; where it gets next to nothing while it works it goes on
+ *        to another. (With drivers that compute on the CPU a frame beside a check took five times
+ *        as long while the idle threads were on all of them: each thread that wakes has to push
+ *        one aside. And twice as long in a session of its own: Linux shares processors out among
+ *        sessions first, and a thread is idle beside those of its own alone.)
  *  IS-10  A general pipeline that the program linked from libraries is linked likewise by a helper:
  *         from as many libraries, of the same parts, flags and layouts. So what is compared with
  *         the forms, which are made whole, is what the program runs.
  *
- * Its queues have the lowest priority, it is the first to go when memory is short, writes no core
- * file, and has no terminal. Layers are switched off for it, as far as the loader lets them be; the
- * driver's settings stay as they are, and so does the name by which drivers know a program.
+ * Its queues have the lowest priority, it is the first to go when memory is short, and writes no
+ * core file. Layers are switched off for it, as far as the loader lets them be; the driver's
+ * settings stay as they are, and so does the name by which drivers know a program.
  *
  * Proven by tests/specialize/isolate.
  */

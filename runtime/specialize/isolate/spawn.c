@@ -63,7 +63,9 @@ static int IN_CHILD spawn_second_child(void *context)
         spawn_syscall(SYS_rt_sigaction, s, (long)&standard, 0, sizeof(uint64_t));
     const uint64_t none = 0;
     spawn_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&none, 0, sizeof(none));
-    spawn_syscall(SYS_setsid, 0, 0, 0, 0);
+    /* Not a session: the kernel may share processors out among sessions first (sched_autogroup),
+     * and only within each does it matter how idle a thread is. */
+    spawn_syscall(SYS_setpgid, 0, 0, 0, 0);
 
     /* Moves the descriptors above 3, then to 0 to 3. */
     long from = spawn_syscall(SYS_fcntl, spawn->socket, F_DUPFD, BF_SPAWN_SOCKET + 1, 0);

@@ -8,6 +8,7 @@
 #include "isolate_picture.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -16,6 +17,7 @@
 
 #include <spirv/unified1/spirv.h>
 
+#include "base/clock.h"
 #include "specialize/isolate/spawn.h"
 #include "specialize/isolate/wire.h"
 
@@ -270,7 +272,8 @@ TEST_WITH(how_a_helper_runs, reaper_setup, reaper_teardown)
     assert_builds(isolate, "main", VK_SUCCESS);
     pid_t helper = only_child();
     assert_int_equal(sched_getscheduler(helper), SCHED_IDLE);
-    assert_int_equal(getsid(helper), helper);
+    assert_int_equal(getsid(helper), getsid(0)); /* see IS-9 */
+    assert_int_equal(getpgid(helper), helper);
     snprintf(path, sizeof(path), "/proc/%d/comm", helper);
     FILE *file = fopen(path, "r");
     assert_non_null(file);
@@ -295,6 +298,44 @@ TEST_WITH(how_a_helper_runs, reaper_setup, reaper_teardown)
     assert_int_equal(only_child(), helper);
     bf_isolate_destroy(isolate);
     assert_one_ends();
+}
+
+/* The terminal that is the process's own, 0 for none. */
+static int terminal_of(pid_t process)
+{
+    char path[64];
+    int terminal = -1;
+    snprintf(path, sizeof(path), "/proc/%d/stat", process);
+    FILE *file = fopen(path, "r");
+    if (!file || fscanf(file, "%*d (%*[^)]) %*c %*d %*d %*d %d", &terminal) != 1)
+        terminal = -1;
+    if (file)
+        fclose(file);
+    return terminal;
+}
+
+/* In the session of a program that has one. */
+TEST(helpers_have_no_terminal)
+{
+    pid_t program = fork();
+    assert_true(program >= 0);
+    if (program == 0) {
+        int pair = posix_openpt(O_RDWR | O_NOCTTY);
+        setsid();
+        prctl(PR_SET_CHILD_SUBREAPER, 1);
+        if (pair < 0 || grantpt(pair) || unlockpt(pair) || open(ptsname(pair), O_RDWR) < 0 ||
+            terminal_of(getpid()) <= 0)
+            _exit(77);
+        struct bf_isolate *isolate = make(NULL, 0);
+        assert_builds(isolate, "main", VK_SUCCESS);
+        pid_t helper = only_child();
+        _exit(terminal_of(helper) != 0 || getsid(helper) != getpid());
+    }
+    int status;
+    assert_int_equal(waitpid(program, &status, 0), program);
+    assert_true(WIFEXITED(status));
+    TEST_NEEDS(WEXITSTATUS(status) != 77, "a terminal");
+    assert_int_equal(WEXITSTATUS(status), 0);
 }
 
 TEST_WITH(idle_helpers_end, reaper_setup, reaper_teardown)
@@ -365,6 +406,34 @@ static void await_hang_and_kill(void)
     assert_int_equal(kill(helper, SIGKILL), 0);
     assert_int_equal(waitpid(helper, &status, 0), helper);
     assert_int_equal(WTERMSIG(status), SIGKILL);
+}
+
+/* It may be a thread that never rests which keeps it from working. [IS-9] */
+TEST_WITH(helpers_that_get_nothing_move, reaper_setup, reaper_teardown)
+{
+    cpu_set_t allowed, first, now;
+    assert_int_equal(sched_getaffinity(0, sizeof(allowed), &allowed), 0);
+    TEST_NEEDS(CPU_COUNT(&allowed) > 1, "two processors");
+    struct bf_isolate *isolate = make(PIPELINES("hang:bad"), UINT64_MAX);
+    pthread_t builder;
+    void *outcome;
+    assert_int_equal(pthread_create(&builder, NULL, build_bad, isolate), 0);
+    await_hang();
+    pid_t helper = only_child();
+    assert_int_equal(sched_getaffinity(helper, sizeof(first), &first), 0);
+    const uint64_t until = bf_now_ns() + 10 * UINT64_C(1000000000);
+    do {
+        sched_yield();
+        assert_int_equal(sched_getaffinity(helper, sizeof(now), &now), 0);
+        assert_int_equal(CPU_COUNT(&now), 1);
+    } while (CPU_EQUAL(&first, &now) && bf_now_ns() < until);
+    bool moved = !CPU_EQUAL(&first, &now);
+    for (uint32_t i = 0; i < 2; i++)
+        await_hang_and_kill();
+    assert_int_equal(pthread_join(builder, &outcome), 0);
+    free(outcome);
+    bf_isolate_destroy(isolate);
+    assert_true(moved);
 }
 
 /* Whoever is killed once while its driver builds is no crash, who is so twice may be. */
