@@ -41,7 +41,7 @@ struct bench_report {
 
 struct bench_options {
     const char *gpu;  /* part of a device's name, in upper or lower case; NULL: the first device */
-    const char *form; /* `specialize`: the one form to measure, "compute" or "pass"; NULL: both */
+    const char *form; /* `specialize`: "compute", "pass" or "hostile" alone; NULL: all */
 };
 
 struct bench {

@@ -120,7 +120,7 @@ int main(int argc, char **argv)
     const struct sample_option table[] = {
         {"--gpu", "NAME", "part of the device's name; else BELFRY_GPU, else the first device",
          SAMPLE_OPTION_TEXT, &options.gpu, 0, 0},
-        {"--form", "FORM", "'specialize': the corpus in this form alone: compute or pass",
+        {"--form", "FORM", "'specialize': shaders of this form alone: compute, pass or hostile",
          SAMPLE_OPTION_TEXT, &options.form, 0, 0},
         {"--json", "FILE", "write the rows as a JSON array", SAMPLE_OPTION_TEXT, &json, 0, 0},
         {"--list", NULL, "print the names of the benchmarks", SAMPLE_OPTION_FLAG, &list, 0, 0},
@@ -129,8 +129,9 @@ int main(int argc, char **argv)
         {"--to", "NUMBER", "(how the program runs itself)", SAMPLE_OPTION_NUMBER, &to, 3, 65535},
     };
 
-    if (options.form && strcmp(options.form, "compute") && strcmp(options.form, "pass")) {
-        sample_complain("--form %s: there is compute, and pass", options.form);
+    if (options.form && strcmp(options.form, "compute") && strcmp(options.form, "pass") &&
+        strcmp(options.form, "hostile")) {
+        sample_complain("--form %s: there are compute, pass and hostile", options.form);
         return SAMPLE_EXIT_USAGE;
     }
     if (options.gpu && !*options.gpu)

@@ -445,7 +445,7 @@ static int specialize_run(const struct bench_options *options, struct bench_repo
         if (!options->form || !strcmp(options->form, corpus_form_name(form)))
             code = form_run(options, form, report);
     }
-    if (code == SAMPLE_EXIT_DONE && !options->form)
+    if (code == SAMPLE_EXIT_DONE && (!options->form || !strcmp(options->form, "hostile")))
         frames_rows(options, report);
     return code;
 }
