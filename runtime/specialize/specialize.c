@@ -12,6 +12,12 @@
 #include "specialize/variant_state.h"
 #include "specialize/isolate/isolate.h"
 
+static void prepare(void *context)
+{
+    struct bf_specializer *s = context;
+    bf_isolate_prepare(s->isolate);
+}
+
 static void on_mode(void *context, const BfBackgroundModeInfo *info)
 {
     struct bf_specializer *s = context;
@@ -108,6 +114,7 @@ VkResult bf_specializer_create(const struct bf_specializer_info *info,
     const BfBackgroundDriver driver = {
         .sType = BF_STRUCTURE_TYPE_BACKGROUND_DRIVER,
         .pContext = s,
+        .pfnPrepare = prepare,
         .pfnOnMode = on_mode,
         .pfnFurtherMeasurementsDesired = further,
     };

@@ -3,14 +3,10 @@
  * belfry-build-helper: makes pipelines for a program, and runs them on made-up inputs, which may
  * end badly (isolate.h). Not to be run by hand: it expects its socket as descriptor 3.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
-#include <sched.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,91 +14,19 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "background/idle.h"
 #include "base/clock.h"
-#include "specialize/isolate/spawn.h"
 #include "specialize/isolate/helper_dry_run.h"
 #include "specialize/isolate/helper_redraw.h"
+#include "specialize/isolate/helper_watch.h"
+#include "specialize/isolate/spawn.h"
 
 #define SOCKET           BF_SPAWN_SOCKET
 #define SECONDS_TO_CLOSE 5
 
 /* ---------------------------------------------------------------------------------- The program */
-
-static _Atomic bool working;
-static int parent = -1; /* pidfd */
-
-/* IS-9. However idle its threads are: where they are on all processors, each thread of the
- * program's that wakes has to push one aside, and waits for whatever the kernel does for it just
- * then. On one for good they might get nothing, beside a thread that never rests: then they move
- * on, and not else, since what has just come to a processor gets a turn there (of a tick, 4 ms) at
- * once, whoever waits.
- */
-#define STAY_MS    100
-#define STARVED_NS (STAY_MS * 1000000 / 20)
-
-static cpu_set_t allowed; /* before: those of the watching thread, which moves the others */
-static int processor = CPU_SETSIZE; /* main's, then the watching thread's */
-
-/* The next one. False: it isn't known which there are. */
-static bool processor_choose(cpu_set_t *one)
-{
-    CPU_ZERO(one);
-    for (int i = 0; i < CPU_SETSIZE && !CPU_COUNT(one); i++) {
-        processor = processor > 0 ? processor - 1 : CPU_SETSIZE - 1;
-        if (CPU_ISSET(processor, &allowed))
-            CPU_SET(processor, one);
-    }
-    return CPU_COUNT(one) > 0;
-}
-
-/* Threads that begin meanwhile come along the next time. */
-static void threads_move(void)
-{
-    const pid_t own = (pid_t)syscall(SYS_gettid);
-    cpu_set_t one;
-    DIR *threads = opendir("/proc/self/task");
-    bool known = processor_choose(&one);
-    for (struct dirent *entry; threads && known && (entry = readdir(threads)) != NULL;) {
-        pid_t thread = (pid_t)atoi(entry->d_name);
-        if (thread > 0 && thread != own)
-            sched_setaffinity(thread, sizeof(one), &one);
-    }
-    if (threads)
-        closedir(threads);
-}
-
-static uint64_t processor_time_ns(void)
-{
-    struct timespec time = {0};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
-/* The program may end while the driver is busy here, or hangs. A parent-death signal wouldn't
- * come, since the program isn't the parent, and the socket may have been inherited by a fork of
- * the program: so this thread watches both the pidfd and the socket. */
-static void *helper_watch(void *unused)
-{
-    (void)unused;
-    struct pollfd fds[2] = {{.fd = SOCKET, .events = POLLRDHUP}, {.fd = parent, .events = POLLIN}};
-    uint64_t before = 0;
-    for (int n; (n = poll(fds, 2, STAY_MS)) == 0 || (n < 0 && errno == EINTR);) {
-        const uint64_t now = processor_time_ns();
-        if (atomic_load(&working) && now - before < STARVED_NS)
-            threads_move();
-        before = now;
-    }
-    if (atomic_load(&working))
-        _exit(1);
-    alarm(SECONDS_TO_CLOSE); /* the main thread has noticed it too */
-    shutdown(SOCKET, SHUT_RDWR);
-    return NULL;
-}
 
 /* False: the program has ended. */
 static bool helper_read(void *bytes, size_t size)
@@ -215,9 +139,9 @@ static bool helper_serve(int timeout_ms)
     on = on && helper_answer(BF_WIRE_TAKEN, header.number,
                              can ? VK_SUCCESS : VK_ERROR_FEATURE_NOT_PRESENT, NULL);
     if (on && can) {
-        atomic_store(&working, true);
+        helper_watch_work_begins();
         on = helper_check(header.number, &check);
-        atomic_store(&working, false);
+        helper_watch_work_ends();
     }
     bf_wire_in_finish(&in);
     free(body);
@@ -292,8 +216,6 @@ int main(void)
     }
     crashes_watch();
     leave_terminal();
-    bf_thread_make_idle();
-    sched_getaffinity(0, sizeof(allowed), &allowed);
     be_first_to_go();
 
     struct bf_wire_header header;
@@ -301,19 +223,14 @@ int main(void)
     void *body = helper_receive(BF_WIRE_DEVICE, &header);
     if (!body || !bf_wire_read_device(&in, body, header.size, &wanted))
         _exit(1);
-    parent = (int)syscall(SYS_pidfd_open, (pid_t)wanted.parent, 0);
-    pthread_t watcher;
-    cpu_set_t first;
-    bool known = processor_choose(&first);
-    if ((parent < 0 && errno == ESRCH) || pthread_create(&watcher, NULL, helper_watch, NULL))
+    if (!helper_watch_start((pid_t)wanted.parent))
         _exit(1);
-    if (known)
-        sched_setaffinity(0, sizeof(first), &first);
+    bf_thread_make_idle();
     be_called_as((pid_t)wanted.parent);
 
-    atomic_store(&working, true); /* the driver may hang in this too */
+    helper_watch_work_begins(); /* the driver may hang in this too */
     VkResult result = helper_device_open(&device, &wanted);
-    atomic_store(&working, false);
+    helper_watch_work_ends();
     /* The first request may take its time to come, however long the helper may be idle. */
     int timeout_ms = wanted.idle_ms < INT32_MAX ? (int)wanted.idle_ms : INT32_MAX;
     if (helper_answer(BF_WIRE_OPENED, 0, result, NULL) && !result && helper_serve(-1))

@@ -22,7 +22,7 @@
 #include "base/clock.h"
 #include "base/descriptor.h"
 #include "base/message.h"
-#include "specialize/isolate/spawn.h"
+#include "specialize/isolate/spawner.h"
 #include "specialize/isolate/wire.h"
 
 #define HELPERS_MOST  16
@@ -45,6 +45,7 @@ struct bf_isolate {
     uint64_t limit_ns, open_limit_ns;
     enum bf_message_level lack; /* of messages that no helper can be had */
     int stop;                   /* eventfd: readable once bf_isolate_stop was called */
+    struct bf_spawner *spawner; /* NULL: helpers have the priority of who needs them */
 
     pthread_mutex_t lock;
     pthread_cond_t freed;
@@ -155,7 +156,8 @@ static VkResult helper_start(struct bf_isolate *isolate, struct helper *h)
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) || bf_descriptor_lift_pair(ends))
         return VK_ERROR_INITIALIZATION_FAILED;
-    int error = bf_spawn(isolate->path, isolate->name, isolate->environment, ends[1], &h->pidfd);
+    int error = bf_spawner_spawn(isolate->spawner, isolate->path, isolate->name,
+                                 isolate->environment, ends[1], &h->pidfd);
     close(ends[1]);
     if (error) {
         errno = error;
@@ -353,6 +355,11 @@ bool bf_isolate_serves(struct bf_isolate *isolate)
     return serves;
 }
 
+void bf_isolate_prepare(struct bf_isolate *isolate)
+{
+    isolate->spawner = bf_spawner_start();
+}
+
 void bf_isolate_stop(struct bf_isolate *isolate)
 {
     eventfd_write(isolate->stop, 1); /* it stays readable */
@@ -469,6 +476,7 @@ void bf_isolate_destroy(struct bf_isolate *isolate)
         return;
     for (uint32_t i = 0; i < isolate->count; i++)
         helper_end(&isolate->helpers[i], false);
+    bf_spawner_stop(isolate->spawner);
     pthread_cond_destroy(&isolate->freed);
     pthread_mutex_destroy(&isolate->lock);
     if (isolate->stop >= 0)

@@ -34,7 +34,8 @@
  *        to another. (With drivers that compute on the CPU a frame beside a check took five times
  *        as long while the idle threads were on all of them: each thread that wakes has to push
  *        one aside. And twice as long in a session of its own: Linux shares processors out among
- *        sessions first, and a thread is idle beside those of its own alone.)
+ *        sessions first, and a thread is idle beside those of its own alone.) One thread alone,
+ *        which watches over the others, has the program's priority (helper_watch.h).
  *  IS-10  A general pipeline that the program linked from libraries is linked likewise by a helper:
  *         from as many libraries, of the same parts, flags and layouts. So what is compared with
  *         the forms, which are made whole, is what the program runs.
@@ -165,6 +166,10 @@ uint32_t bf_check_answer_form(const struct bf_check_answer *answer, uint32_t for
  * with structs that the helper doesn't know, there is no helper program, or the program runs with
  * rights that its user doesn't have (set-uid). */
 VkResult bf_isolate_create(const struct bf_isolate_info *info, struct bf_isolate **isolate);
+
+/* Once, before the first request, on a thread of the program's priority: helpers begin with that
+ * of this thread, whoever needs them. (Without it, with that of whoever needs them.) */
+void bf_isolate_prepare(struct bf_isolate *isolate);
 
 /* Ends requests that are in progress, with VK_NOT_READY, and all that come. Thread-safety: safe. */
 void bf_isolate_stop(struct bf_isolate *isolate);

@@ -300,6 +300,42 @@ TEST_WITH(how_a_helper_runs, reaper_setup, reaper_teardown)
     assert_one_ends();
 }
 
+static uint32_t threads_not_idle(pid_t process)
+{
+    char path[64];
+    uint32_t count = 0;
+    snprintf(path, sizeof(path), "/proc/%d/task", process);
+    DIR *threads = opendir(path);
+    assert_non_null(threads);
+    for (struct dirent *entry; (entry = readdir(threads)) != NULL;)
+        if (entry->d_name[0] != '.')
+            count += sched_getscheduler(atoi(entry->d_name)) == SCHED_OTHER;
+    closedir(threads);
+    return count;
+}
+
+static void *build_idly(void *isolate)
+{
+    const struct sched_param none = {0};
+    if (sched_setscheduler(0, SCHED_IDLE, &none) == 0)
+        assert_builds(isolate, "main", VK_SUCCESS);
+    return NULL;
+}
+
+/* The thread that watches has the program's priority, though who needs the helper has not, and no
+ * other has it. [IS-9] */
+TEST_WITH(helpers_are_watched, reaper_setup, reaper_teardown)
+{
+    pthread_t idle;
+    struct bf_isolate *isolate = make(NULL, 0);
+    bf_isolate_prepare(isolate);
+    assert_int_equal(pthread_create(&idle, NULL, build_idly, isolate), 0);
+    assert_int_equal(pthread_join(idle, NULL), 0);
+    assert_int_equal(threads_not_idle(only_child()), 1);
+    bf_isolate_destroy(isolate);
+    assert_one_ends();
+}
+
 /* The terminal that is the process's own, 0 for none. */
 static int terminal_of(pid_t process)
 {

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+#include "specialize/isolate/helper_watch.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "background/idle.h"
+#include "base/clock.h"
+#include "specialize/isolate/spawn.h"
+
+#define SECONDS_TO_CLOSE 5
+
+static _Atomic bool working;
+static int begins = -1;  /* eventfd */
+static int program = -1; /* pidfd */
+
+/* --------------------------------------------------------------------------- One processor -- */
+
+/* Where the threads are on all processors, each thread of the program's that wakes has to push one
+ * aside, and waits for whatever the kernel does for it just then. On one for good they might get
+ * nothing, beside a thread that never rests: then they move on, and not else, since what has just
+ * come to a processor has a turn at once. */
+#define STAY_NS    100000000u
+#define STARVED_NS (STAY_NS / 20)
+#define TICK_NS    500000u
+
+static cpu_set_t allowed;
+static int processor = CPU_SETSIZE;
+
+/* The next one. False: it isn't known which there are. */
+static bool processor_choose(cpu_set_t *one)
+{
+    CPU_ZERO(one);
+    for (int i = 0; i < CPU_SETSIZE && !CPU_COUNT(one); i++) {
+        processor = processor > 0 ? processor - 1 : CPU_SETSIZE - 1;
+        if (CPU_ISSET(processor, &allowed))
+            CPU_SET(processor, one);
+    }
+    return CPU_COUNT(one) > 0;
+}
+
+/* Threads that begin meanwhile come along the next time. */
+static void threads_move(void)
+{
+    cpu_set_t one;
+    DIR *threads = opendir("/proc/self/task");
+    bool known = processor_choose(&one);
+    for (struct dirent *entry; threads && known && (entry = readdir(threads)) != NULL;) {
+        pid_t thread = (pid_t)atoi(entry->d_name);
+        if (thread > 0)
+            sched_setaffinity(thread, sizeof(one), &one);
+    }
+    if (threads)
+        closedir(threads);
+}
+
+static struct {
+    uint64_t since_ns, had_ns; /* of processors' time */
+} window;
+
+static uint64_t processors_time_ns(void)
+{
+    struct timespec time = {0};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+static void window_begin(void)
+{
+    window.since_ns = bf_now_ns();
+    window.had_ns = processors_time_ns();
+}
+
+/* Once in a while: whether the driver got next to nothing in the meantime. */
+static bool is_starved(void)
+{
+    if (bf_now_ns() - window.since_ns < STAY_NS)
+        return false;
+    const bool starved = processors_time_ns() - window.had_ns < STARVED_NS;
+    window_begin();
+    return starved;
+}
+
+/* ------------------------------------------------------------------------------- The thread -- */
+
+/* The program may end while the driver is busy here, or hangs. A parent-death signal wouldn't
+ * come, since the program isn't the parent, and the socket may have been inherited by a fork of
+ * the program: so both the pidfd and the socket are watched. */
+static bool program_lasts(const struct timespec *until)
+{
+    struct pollfd fds[3] = {{.fd = BF_SPAWN_SOCKET, .events = POLLRDHUP},
+                            {.fd = program, .events = POLLIN},
+                            {.fd = begins, .events = POLLIN}};
+    eventfd_t n;
+    while (ppoll(fds, 3, until, NULL) < 0 && errno == EINTR)
+        continue;
+    if (fds[2].revents && !eventfd_read(begins, &n))
+        window_begin();
+    return !fds[0].revents && !fds[1].revents;
+}
+
+static void *helper_watch_run(void *unused)
+{
+    (void)unused;
+    bf_thread_make_normal();
+    const struct timespec until = {0, sched_getscheduler(0) == SCHED_IDLE ? STAY_NS : TICK_NS};
+    while (program_lasts(atomic_load(&working) ? &until : NULL)) {
+        if (atomic_load(&working) && is_starved())
+            threads_move();
+    }
+    if (atomic_load(&working))
+        _exit(1);
+    alarm(SECONDS_TO_CLOSE); /* the main thread has noticed it too */
+    shutdown(BF_SPAWN_SOCKET, SHUT_RDWR);
+    return NULL;
+}
+
+bool helper_watch_start(pid_t pid)
+{
+    pthread_t thread;
+    cpu_set_t one;
+    program = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (program < 0 && errno == ESRCH)
+        return false;
+    begins = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    sched_getaffinity(0, sizeof(allowed), &allowed);
+    if (processor_choose(&one))
+        sched_setaffinity(0, sizeof(one), &one);
+    return begins >= 0 && !pthread_create(&thread, NULL, helper_watch_run, NULL);
+}
+
+void helper_watch_work_begins(void)
+{
+    atomic_store(&working, true);
+    eventfd_write(begins, 1);
+}
+
+void helper_watch_work_ends(void)
+{
+    atomic_store(&working, false);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The thread of a helper that sees to it that the helper ends with the program (IS-3), and that the
+ * helper's other threads, however many a driver makes, stay out of the program's way (IS-9).
+ *
+ * Linux lets a thread of SCHED_IDLE have its turn now and then, beside threads that never rest, and
+ * whoever waits on its processor waits for the next tick of the kernel's, 4 ms as a rule: most of a
+ * frame. So there this thread, whose priority is the program's, wakes up more often while the
+ * helper works: for a moment it takes the processor, and then the turn is another's. Beside a GPU's
+ * driver, which computes little, that is next to nothing; beside one that computes on the CPU it
+ * shortens the longest frames in a thousand by a third.
+ */
+#ifndef BELFRY_SPECIALIZE_ISOLATE_HELPER_WATCH_H
+#define BELFRY_SPECIALIZE_ISOLATE_HELPER_WATCH_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Puts the calling thread on one processor, and starts the watching one there, with the calling
+ * one's priority. False: the program has ended, or there is no thread. */
+bool helper_watch_start(pid_t program);
+
+/* Between these the driver may be busy, and may hang: the process ends at once if the program
+ * does. */
+void helper_watch_work_begins(void);
+void helper_watch_work_ends(void);
+
+#endif
