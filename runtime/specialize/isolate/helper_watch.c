@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -112,6 +113,7 @@ static bool program_lasts(const struct timespec *until)
 static void *helper_watch_run(void *unused)
 {
     (void)unused;
+    prctl(PR_SET_NAME, "bf-watch");
     bf_thread_make_normal();
     const struct timespec until = {0, sched_getscheduler(0) == SCHED_IDLE ? STAY_NS : TICK_NS};
     while (program_lasts(atomic_load(&working) ? &until : NULL)) {
