@@ -242,11 +242,12 @@ void bf_ab_decision_add_first_use(struct bf_ab_decision *decision, double ns)
         decision->first_use_ns += ns;
 }
 
-void bf_ab_decision_uses(struct bf_ab_decision *decision, uint64_t uses, double span_ns)
+void bf_ab_decision_uses(struct bf_ab_decision *decision, uint64_t uses, uint64_t now_ns)
 {
     decision->uses += (double)uses;
-    if (span_ns > 0 && isfinite(span_ns))
-        decision->span_ns += span_ns;
+    if (decision->told_ns && now_ns > decision->told_ns)
+        decision->span_ns += (double)(now_ns - decision->told_ns);
+    decision->told_ns = now_ns;
 }
 
 double bf_ab_decision_ratio(const struct bf_ab_decision *decision)

@@ -31,7 +31,9 @@
  *        more often chance decides.
  *  JU-5  The time by which the variant's first use took longer than its others is a price paid
  *        once. It is spread over the uses of a minute, or over all uses so far if these are more,
- *        and the ratio is taken as if each use of the variant took its share of it longer.
+ *        and the ratio is taken as if each use of the variant took its share of it longer. Time
+ *        counts from the first use that is told of: before, the program may have waited for a
+ *        commit, which takes as long as all checks, or loaded a level.
  *  JU-6  Times of 0 or less (clocks that went backwards), times that aren't finite, and times
  *        without work are left out and counted. No numbers make it divide by zero or give a result
  *        that isn't finite.
@@ -98,6 +100,7 @@ struct bf_ab_decision {
     uint64_t unpaired; /* samples that no partner came for */
     double first_use_ns;
     double uses, span_ns;
+    uint64_t told_ns; /* when it was told of uses; 0: it wasn't */
 };
 
 void bf_ab_decision_init(struct bf_ab_decision *decision);
@@ -126,9 +129,9 @@ static inline enum bf_ab_verdict bf_ab_decision_add(struct bf_ab_decision *decis
  * sample. Several add up. */
 void bf_ab_decision_add_first_use(struct bf_ab_decision *decision, double ns);
 
-/* How often the variant was used or could have been, measured or not, in 'span_ns' (JU-5). Adds
- * up. As long as nothing is known of it the samples are taken for all uses. */
-void bf_ab_decision_uses(struct bf_ab_decision *decision, uint64_t uses, double span_ns);
+/* How often the variant was used or could have been, measured or not, since it was told of that
+ * last (JU-5). 'now_ns' isn't 0. As long as nothing is known the samples are taken for all uses. */
+void bf_ab_decision_uses(struct bf_ab_decision *decision, uint64_t uses, uint64_t now_ns);
 
 static inline enum bf_ab_verdict bf_ab_decision_verdict(const struct bf_ab_decision *decision)
 {

@@ -180,7 +180,6 @@ static void publish(struct bf_specializer *s, struct bf_variant_states *states,
     variant->formats = job->formats;
     bf_ab_decision_restart(candidate->decision); /* it may have been published before */
     candidate->used = false;
-    candidate->reported_ns = bf_now_ns();
     candidate->reported_picks = 0;
     candidate->state = candidate->remembered ? BF_VARIANT_STATE_KEPT : BF_VARIANT_STATE_TIMED;
     candidate->reason = candidate->remembered ? BF_REASON_FASTER : BF_REASON_NONE;
@@ -623,10 +622,8 @@ static struct bf_job *decision(struct bf_specializer *s, struct bf_variant_state
  * it. */
 static void tell_uses(struct bf_candidate *c)
 {
-    uint64_t now = bf_now_ns(), picks = atomic_load(&c->variant->picked);
-    bf_ab_decision_uses(c->decision, 2 * (picks - c->reported_picks),
-                        (double)(now - c->reported_ns));
-    c->reported_ns = now;
+    uint64_t picks = atomic_load(&c->variant->picked);
+    bf_ab_decision_uses(c->decision, 2 * (picks - c->reported_picks), bf_now_ns());
     c->reported_picks = picks;
 }
 

@@ -91,8 +91,7 @@ struct bf_candidate {
     uint32_t place;
     /* NULL: A/B timing never ran, or the verdict is an earlier run's */
     struct bf_ab_decision *decision;
-    /* time and picks that the A/B decision has been told of */
-    uint64_t reported_ns, reported_picks;
+    uint64_t reported_picks; /* that the A/B decision has been told of */
     struct bf_variant_times times;
 };
 

@@ -7,6 +7,8 @@
 
 #include "specialize/ab_decision.h"
 
+#define SECOND UINT64_C(1000000000)
+
 static struct bf_ab_decision decision;
 
 /* Pairs of samples with a little scatter, which is the same for both kinds. Until the verdict, or
@@ -113,10 +115,8 @@ TEST(test_bad_times_are_left_out)
     bf_ab_decision_add_first_use(&decision, 0);
     bf_ab_decision_add_first_use(&decision, NAN);
     bf_ab_decision_add_first_use(&decision, INFINITY);
-    bf_ab_decision_uses(&decision, 0, 0);
-    bf_ab_decision_uses(&decision, 0, -1);
-    bf_ab_decision_uses(&decision, 0, NAN);
-    bf_ab_decision_uses(&decision, 0, INFINITY);
+    for (uint64_t now_ns = 9; now_ns > 6; now_ns--) /* a clock that goes backwards */
+        bf_ab_decision_uses(&decision, 0, now_ns);
     assert_int_equal(decision.ignored, 1803);
     assert_true(decision.span_ns == 0);
     assert_int_equal(decision.samples, 0);
@@ -255,7 +255,8 @@ TEST(test_restart_keeps_what_is_known_of_uses)
         enum bf_ab_verdict expected = dear ? BF_AB_LOSER : BF_AB_KEEP;
         bf_ab_decision_init(&decision);
         bf_ab_decision_add_first_use(&decision, 1e9);
-        bf_ab_decision_uses(&decision, 6000, dear ? 60e9 : 1e9);
+        bf_ab_decision_uses(&decision, 0, 1);
+        bf_ab_decision_uses(&decision, 6000, 1 + (dear ? 60 : 1) * SECOND);
         assert_true(bf_ab_decision_mean(&decision, BF_AB_GENERAL) == 0);
         pairs_add(200, 100000, 80000);
         assert_int_equal(bf_ab_decision_verdict(&decision), expected);
@@ -270,32 +271,45 @@ TEST(test_restart_keeps_what_is_known_of_uses)
     }
 }
 
+/* However long nothing was told of, when it may not have been in use: neither before its first use,
+ * nor after it was taken back. [JU-5] */
+TEST(test_only_use_counts)
+{
+    bf_ab_decision_init(&decision);
+    bf_ab_decision_uses(&decision, 2, 600 * SECOND);
+    assert_true(decision.span_ns == 0 && decision.uses == 2);
+    bf_ab_decision_uses(&decision, 2, 601 * SECOND);
+    assert_true(decision.span_ns == 1e9 && decision.uses == 4);
+    bf_ab_decision_restart(&decision);
+    bf_ab_decision_uses(&decision, 2, 1200 * SECOND);
+    assert_true(decision.span_ns == 1e9 && decision.uses == 6);
+}
+
 /* A gain of 25 %, 20 µs a use; the first use took a second. */
 TEST(test_first_use_counts)
 {
     static const struct {
         double first_ns;
         struct {
-            uint64_t count;
-            double ns;
+            uint64_t count, ns;
         } uses[2]; /* count 0: nothing is known of them */
         double variant;
         enum bf_ab_verdict verdict;
     } cases[] = {
         /* 60 times in a second are 3600 in a minute: 278 µs for each of them. */
-        {1e9, {{60, 1e9}}, 80000, BF_AB_LOSER},
+        {1e9, {{60, SECOND}}, 80000, BF_AB_LOSER},
         /* 6000 in a second: 2.8 µs each. */
-        {1e9, {{6000, 1e9}}, 80000, BF_AB_KEEP},
+        {1e9, {{6000, SECOND}}, 80000, BF_AB_KEEP},
         /* The same within ten minutes: 16.7 µs each, a gain of 3.5 % is left. In one minute they
          * would be taken for a loss if only these counted. */
-        {1e9, {{30000, 300e9}, {30000, 300e9}}, 80000, BF_AB_KEEP},
+        {1e9, {{30000, 300 * SECOND}, {30000, 300 * SECOND}}, 80000, BF_AB_KEEP},
         /* Some uses in no time say nothing about a minute: 60 of them. */
         {1e9, {{1, 1}}, 80000, BF_AB_LOSER},
         /* Nothing is known but the samples. */
         {1e6, {{0}}, 80000, BF_AB_KEEP},
         {1e7, {{0}}, 80000, BF_AB_LOSER},
         /* Only what it took longer than others: 18 µs, for ten uses. */
-        {110000, {{10, 60e9}}, 92000, BF_AB_KEEP},
+        {110000, {{10, 60 * SECOND}}, 92000, BF_AB_KEEP},
         /* A first use like any other costs nothing. */
         {79000, {{0}}, 80000, BF_AB_KEEP},
     };
@@ -303,8 +317,13 @@ TEST(test_first_use_counts)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         bf_ab_decision_init(&decision);
         bf_ab_decision_add_first_use(&decision, cases[i].first_ns);
-        for (int k = 0; k < 2 && cases[i].uses[k].count; k++)
-            bf_ab_decision_uses(&decision, cases[i].uses[k].count, cases[i].uses[k].ns);
+        uint64_t now_ns = 1;
+        if (cases[i].uses[0].count)
+            bf_ab_decision_uses(&decision, 0, now_ns);
+        for (int k = 0; k < 2 && cases[i].uses[k].count; k++) {
+            now_ns += cases[i].uses[k].ns;
+            bf_ab_decision_uses(&decision, cases[i].uses[k].count, now_ns);
+        }
         pairs = pairs_add(200, 100000, cases[i].variant);
         assert_int_equal(bf_ab_decision_verdict(&decision), cases[i].verdict);
     }
