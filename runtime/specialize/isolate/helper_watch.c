@@ -29,11 +29,12 @@ static int program = -1; /* pidfd */
 
 /* Where the threads are on all processors, each thread of the program's that wakes has to push one
  * aside, and waits for whatever the kernel does for it just then. On one for good they might get
- * nothing, beside a thread that never rests: then they move on, and not else, since what has just
- * come to a processor has a turn at once. */
-#define STAY_NS    100000000u
-#define STARVED_NS (STAY_NS / 20)
-#define TICK_NS    500000u
+ * nothing, beside a thread that never rests, or little, beside another helper: so they move on, but
+ * not often, since what has just come to a processor has a turn at once. */
+#define WINDOW_NS    100000000u
+#define STARVED_NS   (WINDOW_NS / 20)
+#define WINDOWS_MOST 10u
+#define TICK_NS      500000u
 
 static cpu_set_t allowed;
 static int processor = CPU_SETSIZE;
@@ -67,6 +68,7 @@ static void threads_move(void)
 
 static struct {
     uint64_t since_ns, had_ns; /* of processors' time */
+    uint32_t count;            /* such, on this processor */
 } window;
 
 static uint64_t processors_time_ns(void)
@@ -82,14 +84,17 @@ static void window_begin(void)
     window.had_ns = processors_time_ns();
 }
 
-/* Once in a while: whether the driver got next to nothing in the meantime. */
-static bool is_starved(void)
+/* The driver got next to nothing in the meantime, or has been here for long. */
+static bool is_time_to_move(void)
 {
-    if (bf_now_ns() - window.since_ns < STAY_NS)
+    if (bf_now_ns() - window.since_ns < WINDOW_NS)
         return false;
     const bool starved = processors_time_ns() - window.had_ns < STARVED_NS;
     window_begin();
-    return starved;
+    if (!starved && ++window.count < WINDOWS_MOST)
+        return false;
+    window.count = 0;
+    return true;
 }
 
 /* ------------------------------------------------------------------------------- The thread -- */
@@ -115,9 +120,9 @@ static void *helper_watch_run(void *unused)
     (void)unused;
     prctl(PR_SET_NAME, "bf-watch");
     bf_thread_make_normal();
-    const struct timespec until = {0, sched_getscheduler(0) == SCHED_IDLE ? STAY_NS : TICK_NS};
+    const struct timespec until = {0, sched_getscheduler(0) == SCHED_IDLE ? WINDOW_NS : TICK_NS};
     while (program_lasts(atomic_load(&working) ? &until : NULL)) {
-        if (atomic_load(&working) && is_starved())
+        if (atomic_load(&working) && is_time_to_move())
             threads_move();
     }
     if (atomic_load(&working))
@@ -136,6 +141,8 @@ bool helper_watch_start(pid_t pid)
         return false;
     begins = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     sched_getaffinity(0, sizeof(allowed), &allowed);
+    for (int i = CPU_COUNT(&allowed) ? getpid() % CPU_COUNT(&allowed) : 0; i > 0; i--)
+        processor_choose(&one); /* others begin elsewhere */
     if (processor_choose(&one))
         sched_setaffinity(0, sizeof(one), &one);
     return begins >= 0 && !pthread_create(&thread, NULL, helper_watch_run, NULL);

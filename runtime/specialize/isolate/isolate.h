@@ -30,8 +30,8 @@
  *        pipeline: BF_REASON_UNCOVERED otherwise.
  *
  *  IS-9  A helper runs at idle priority, in the program's session and on one processor at a time,
- *        from before the driver is loaded; where it gets next to nothing while it works it goes on
- *        to another. (With drivers that compute on the CPU a frame beside a check took five times
+ *        from before the driver is loaded; while it works, on another every second, and every tenth
+ *        of one where it gets next to nothing. (With drivers that compute on the CPU a frame beside a check took five times
  *        as long while the idle threads were on all of them: each thread that wakes has to push
  *        one aside. And twice as long in a session of its own: Linux shares processors out among
  *        sessions first, and a thread is idle beside those of its own alone.) One thread alone,
