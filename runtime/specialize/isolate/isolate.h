@@ -31,11 +31,12 @@
  *
  *  IS-9  A helper runs at idle priority, in the program's session and on one processor at a time,
  *        from before the driver is loaded; while it works, on another every second, and every tenth
- *        of one where it gets next to nothing. (With drivers that compute on the CPU a frame beside a check took five times
- *        as long while the idle threads were on all of them: each thread that wakes has to push
- *        one aside. And twice as long in a session of its own: Linux shares processors out among
- *        sessions first, and a thread is idle beside those of its own alone.) One thread alone,
- *        which watches over the others, has the program's priority (helper_watch.h).
+ *        of one where it gets next to nothing. (With drivers that compute on the CPU a frame beside
+ *        a check took five times as long while the idle threads were on all of them: each thread
+ *        that wakes has to push one aside. And twice as long in a session of its own: Linux shares
+ *        processors out among sessions first, and a thread is idle beside those of its own alone.)
+ *        One thread alone, which watches over the others, has the program's priority
+ *        (helper_watch.h).
  *  IS-10  A general pipeline that the program linked from libraries is linked likewise by a helper:
  *         from as many libraries, of the same parts, flags and layouts. So what is compared with
  *         the forms, which are made whole, is what the program runs.
