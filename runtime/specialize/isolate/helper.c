@@ -17,14 +17,12 @@
 #include <unistd.h>
 
 #include "background/idle.h"
-#include "base/clock.h"
 #include "specialize/isolate/helper_dry_run.h"
 #include "specialize/isolate/helper_redraw.h"
 #include "specialize/isolate/helper_watch.h"
 #include "specialize/isolate/spawn.h"
 
-#define SOCKET           BF_SPAWN_SOCKET
-#define SECONDS_TO_CLOSE 5
+#define SOCKET BF_SPAWN_SOCKET
 
 /* ---------------------------------------------------------------------------------- The program */
 
@@ -237,7 +235,7 @@ int main(void)
         while (helper_serve(timeout_ms))
             continue;
 
-    alarm(SECONDS_TO_CLOSE);
+    alarm(HELPER_SECONDS_TO_CLOSE);
     helper_device_close(&dry);
     helper_device_close(&device);
     _exit(0);

@@ -19,8 +19,8 @@
 #include "base/clock.h"
 #include "specialize/isolate/spawn.h"
 
-#define SECONDS_TO_CLOSE 5
-
+/* Set by the main thread, read here. Until 'begins' is written to, which is behind setting it, this
+ * thread may sleep for good. */
 static _Atomic bool working;
 static int begins = -1;  /* eventfd */
 static int program = -1; /* pidfd */
@@ -127,7 +127,7 @@ static void *helper_watch_run(void *unused)
     }
     if (atomic_load(&working))
         _exit(1);
-    alarm(SECONDS_TO_CLOSE); /* the main thread has noticed it too */
+    alarm(HELPER_SECONDS_TO_CLOSE); /* the main thread has noticed it too */
     shutdown(BF_SPAWN_SOCKET, SHUT_RDWR);
     return NULL;
 }

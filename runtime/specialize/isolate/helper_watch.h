@@ -16,6 +16,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#define HELPER_SECONDS_TO_CLOSE 5 /* the device, once there is nothing more to do */
+
 /* Puts the calling thread on one processor, and starts the watching one there, with the calling
  * one's priority. False: the program has ended, or there is no thread. */
 bool helper_watch_start(pid_t program);
