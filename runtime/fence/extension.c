@@ -25,7 +25,7 @@ static void fence_applied(struct bf_fence *fence, uint64_t value, struct bf_effe
 
 static void fence_signalled(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
 {
-    if (fence->native && !fence->orphaned)
+    if (fence->native)
         bf_native_signalled(fence, value, effects);
 }
 

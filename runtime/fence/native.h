@@ -25,8 +25,12 @@
  *        of a value that is stored here and one that others set at the same time the greater one
  *        counts last: the lesser is one that everybody who waits for it finds satisfied.
  *
- * Guarded by the pending lock. Proven by tests/fence (native.c, native_races.c, native_memory.c,
- * adapters.c) and tests/interface (members.c).
+ *  NF-6  What the CPU writes to the current value (its own signals, those of other adapters and of
+ *        software queues, the last value of a race, a loss) is there before anybody is told of that
+ *        value.
+ *
+ * Guarded by the pending lock. Proven by tests/fence (native.c, native_told.c, native_races.c,
+ * native_memory.c, adapters.c) and tests/interface (members.c).
  */
 #ifndef BELFRY_FENCE_NATIVE_H
 #define BELFRY_FENCE_NATIVE_H
@@ -75,12 +79,12 @@ static inline bool bf_native_is_program_written(const struct bf_fence *fence)
     return fence->flags & BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT;
 }
 
-/* The CPU of this process has signalled it. */
+/* It has taken a value of the CPU's. */
 void bf_native_signalled(struct bf_fence *fence, uint64_t value, struct bf_effects *effects);
 /* A queue's signal is about to become a pending update, behind the fence's others. */
 void bf_native_update_begins(struct bf_fence *fence, const struct bf_command_queue *queue,
                              struct bf_effects *effects);
-/* A signal of the queue has been applied. */
+/* It has taken the value of a signal of the queue's, if it could. */
 void bf_native_update_applied(struct bf_fence *fence, const struct bf_command_queue *queue,
                               uint64_t value);
 /* No signal is pending: sets the memory to the fence's value. */

@@ -325,8 +325,6 @@ void bf_shared_absorb(struct bf_fence *fence, struct bf_effects *effects)
     if (value == atomic_load(&fence->value) || fence->always_signaled)
         return;
     bf_fence_set_value(fence, value, effects);
-    if (fence->native)
-        bf_native_signalled(fence, value, effects);
 }
 
 void bf_shared_publish(struct bf_fence *fence)
@@ -439,11 +437,8 @@ static bool shared_orphan(struct bf_fence *fence, struct bf_effects *effects)
 {
     bf_shared_absorb(fence, effects);
     fence->orphaned = true;
-    if (!fence->scheduler->pending.lost) {
+    if (!fence->scheduler->pending.lost)
         bf_fence_set_value(fence, UINT64_MAX, effects);
-        if (fence->native)
-            bf_native_signalled(fence, UINT64_MAX, effects);
-    }
     return bf_shared_end_lingering(fence, effects);
 }
 

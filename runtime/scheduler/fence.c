@@ -116,21 +116,25 @@ static void fence_satisfy_up_to(struct bf_fence *fence, uint64_t value, struct b
     fence_update_monitored(fence);
 }
 
-void bf_fence_apply(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
+/* Whether the fence can take the value, which then is where others look for it. */
+static bool fence_takes(struct bf_fence *fence, uint64_t value)
 {
     const struct bf_fence_extension *extension = fence_extension_of(fence);
-    if (fence->scheduler->pending.lost || fence->always_signaled ||
-        (extension && !extension->taking(fence, value)) || fence->destroyed)
-        return;
-    bf_fence_set_value(fence, value, effects);
+    return !fence->scheduler->pending.lost && !fence->always_signaled &&
+           (!extension || extension->taking(fence, value)) && !fence->destroyed;
 }
 
-void bf_fence_set_value(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
+/* A fence has its value; once its word in memory has it, too, fence_tell follows. */
+static void fence_take(struct bf_fence *fence, uint64_t value)
 {
     /* A wait may hold the last reference. */
     bf_fence_reference(fence);
     atomic_fetch_add(&fence->pending, 1); /* F-4 */
     atomic_store(&fence->value, value);
+}
+
+static void fence_tell(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
+{
     fence_satisfy_up_to(fence, value, effects);
     if (fence_extension_of(fence))
         fence_extension_of(fence)->applied(fence, value, effects);
@@ -138,15 +142,39 @@ void bf_fence_set_value(struct bf_fence *fence, uint64_t value, struct bf_effect
     bf_fence_release(fence);
 }
 
-void bf_fence_signal(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
+void bf_fence_apply(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
 {
-    if (fence->always_signaled)
+    if (!fence_takes(fence, value))
         return;
-    bf_fence_reference(fence);
-    bf_fence_apply(fence, value, effects);
+    fence_take(fence, value);
+    fence_tell(fence, value, effects);
+}
+
+void bf_fence_apply_update(struct bf_fence *fence, const struct bf_command_queue *queue,
+                           uint64_t value, struct bf_effects *effects)
+{
+    const struct bf_fence_extension *extension = fence_extension_of(fence);
+    const bool takes = fence_takes(fence, value);
+    if (takes)
+        fence_take(fence, value);
+    if (extension)
+        extension->update_applied(fence, queue, value);
+    if (takes)
+        fence_tell(fence, value, effects);
+}
+
+void bf_fence_set_value(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
+{
+    fence_take(fence, value);
     if (fence_extension_of(fence))
         fence_extension_of(fence)->signalled(fence, value, effects);
-    bf_fence_release(fence);
+    fence_tell(fence, value, effects);
+}
+
+void bf_fence_signal(struct bf_fence *fence, uint64_t value, struct bf_effects *effects)
+{
+    if (fence_takes(fence, value))
+        bf_fence_set_value(fence, value, effects);
 }
 
 void bf_fence_look_again(struct bf_fence *fence, struct bf_effects *effects)
@@ -177,15 +205,16 @@ static void fence_satisfy_all_but_events(struct bf_fence *fence, struct bf_effec
 void bf_fence_lose(struct bf_fence *fence, struct bf_effects *effects)
 {
     bf_fence_reference(fence);
+    const bool signals = !(fence->flags & BF_SYNC_OBJECT_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT);
     atomic_fetch_add(&fence->pending, 1); /* F-4 */
-    if (fence->flags & BF_SYNC_OBJECT_NO_SIGNAL_MAX_VALUE_ON_TDR_BIT) {
-        fence_satisfy_all_but_events(fence, effects);
-    } else {
+    if (signals)
         atomic_store(&fence->value, UINT64_MAX);
-        bf_fence_satisfy_all(fence, effects);
-    }
     if (fence_extension_of(fence))
         fence_extension_of(fence)->lost(fence);
+    if (signals)
+        bf_fence_satisfy_all(fence, effects);
+    else
+        fence_satisfy_all_but_events(fence, effects);
     atomic_fetch_sub(&fence->pending, 1);
     bf_fence_release(fence);
 }

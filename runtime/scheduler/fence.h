@@ -134,22 +134,24 @@ struct bf_fence {
 struct bf_fence_extension {
     /* The fence is about to take the value. False: it can take no value any more. */
     bool (*taking)(struct bf_fence *fence, uint64_t value);
-    /* It has taken the value; or the waits that the value reaches have been satisfied, though other
-     * values have overwritten it. */
+    /* It has taken the value, and the waits that the value reaches have been satisfied; or these
+     * have, though other values have overwritten it. */
     void (*applied)(struct bf_fence *fence, uint64_t value, struct bf_effects *effects);
-    /* The CPU of this process has signalled it. */
+    /* It has taken a value of the CPU's, this process's or another's. Nobody has been told of it
+     * yet (NF-6). */
     void (*signalled)(struct bf_fence *fence, uint64_t value, struct bf_effects *effects);
     /* 'monitored', or the values that queues wait for, have changed. */
     void (*monitored)(struct bf_fence *fence);
     /* Does anybody besides this device's waiters have to learn of the value when it applies? */
     bool (*watches)(const struct bf_fence *fence, uint64_t value);
-    /* A queue's signal is about to become a pending update, behind the fence's others; it has been
-     * applied. */
+    /* A queue's signal is about to become a pending update, behind the fence's others; it is one no
+     * more: the fence has taken its value, if it could. Nobody has been told of it yet (NF-6). */
     void (*update_begins)(struct bf_fence *fence, const struct bf_command_queue *queue,
                           struct bf_effects *effects);
     void (*update_applied)(struct bf_fence *fence, const struct bf_command_queue *queue,
                            uint64_t value);
-    /* The device is about to be lost; it has been lost, and the fence has its last value. */
+    /* The device is about to be lost; it has been lost, and the fence has its last value, of which
+     * nobody has been told yet (NF-6). */
     void (*losing)(struct bf_fence *fence);
     void (*lost)(struct bf_fence *fence);
     /* Its last reference has been released. Must not call the driver. */
@@ -183,7 +185,11 @@ void bf_fence_name_in_trace(struct bf_fence *fence, const char *name);
  * the device is lost or the fence destroyed. */
 void bf_fence_apply(struct bf_fence *fence, uint64_t value, struct bf_effects *effects);
 
-/* The CPU of this process signals it. */
+/* The same of a pending update of that queue, which is in no list any more. */
+void bf_fence_apply_update(struct bf_fence *fence, const struct bf_command_queue *queue,
+                           uint64_t value, struct bf_effects *effects);
+
+/* The same of a signal by the CPU of this process. */
 void bf_fence_signal(struct bf_fence *fence, uint64_t value, struct bf_effects *effects);
 
 /* Compares all waits with the value again. */

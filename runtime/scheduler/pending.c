@@ -547,9 +547,7 @@ static void queue_retire_first_update(struct bf_pending *pending, struct bf_comm
 
     if (update->peer_timeline)
         update->fence->scheduler->peer_extension->begin(update);
-    bf_fence_apply(fence, update->value, effects);
-    if (fence->extended)
-        fence->scheduler->fence_extension->update_applied(fence, queue, update->value);
+    bf_fence_apply_update(fence, queue, update->value, effects);
     if (update->peer_timeline)
         update->fence->scheduler->peer_extension->apply(update);
     atomic_fetch_sub(&fence->pending,
