@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/message.h"
 #include "specialize/check_in_helper.h"
+#include "specialize/keeping.h"
 #include "specialize/pipeline/copy.h"
 #include "specialize/variant_state.h"
 
@@ -139,23 +140,39 @@ static bool is_same(const struct bf_folded forms[BF_FORMS])
     return forms[BF_FORM_PLAIN].word_count == forms[BF_FORM_NO_CONTRACTION].word_count;
 }
 
-/* The form that keeps more, after the others: where they differ, and where nothing but inputs would
- * show that they do. What has agreed stays where this one differs, as it may: the general pipeline
- * isn't asked to keep anything. */
+/* The form that keeps more; 'others': the reason where it can't be had. */
 static enum bf_reason keeping_make(struct bf_job *job, struct bf_folded forms[BF_FORMS],
                                    enum bf_reason others)
 {
     bool specials;
     enum bf_reason reason = form_fold(job, BF_FORM_KEEPING, &forms[BF_FORM_KEEPING]);
-    if (reason == BF_REASON_NO_FOLD) /* it can't be had */
+    if (reason == BF_REASON_NO_FOLD)
         return others;
-    if (reason == BF_REASON_NONE)
-        reason = forms_check(job, forms, BF_FORM_KEEPING, 1, &specials);
-    return reason == BF_REASON_INEXACT ? others : reason;
+    return reason == BF_REASON_NONE ? forms_check(job, forms, BF_FORM_KEEPING, 1, &specials)
+                                    : reason;
 }
 
-/* The plain form and the one with NoContraction are checked together, unless they are the same.
- * [FM-1] */
+/* Whether the shader can rely on the device to keep what it asks it to. It is asked once, unless
+ * that fails. [FM-2] */
+static bool device_keeps(const struct bf_job *job)
+{
+    struct bf_specializer *s = job->specializer;
+    bool keeps;
+    if (!(s->info.kept_floats & BF_FLOAT_32) ||
+        (bf_shader_float_widths(bf_pipeline_copy_shader(job->copy)) & ~BF_FLOAT_32))
+        return false;
+    if (atomic_load(&s->keeps) == BF_DEVICE_UNASKED &&
+        bf_keeping_ask(s->isolate, &keeps) == VK_SUCCESS) {
+        atomic_store(&s->keeps, keeps ? BF_DEVICE_KEEPS : BF_DEVICE_DROPS);
+        if (!keeps)
+            bf_message(BF_MESSAGE_INFO, "specialize: the device says that it keeps signs of zeros, "
+                                        "infinities and NaN, but doesn't");
+    }
+    return atomic_load(&s->keeps) == BF_DEVICE_KEEPS;
+}
+
+/* The plain form and the one with NoContraction are checked together, unless they are the same. A
+ * module that keeps all by itself has no third form. [FM-1] */
 enum bf_reason bf_forms_make(struct bf_job *job, struct bf_folded forms[BF_FORMS])
 {
     bool specials = false;
@@ -165,6 +182,9 @@ enum bf_reason bf_forms_make(struct bf_job *job, struct bf_folded forms[BF_FORMS
     if (reason == BF_REASON_NONE)
         reason = forms_check(job, forms, BF_FORM_PLAIN, is_same(forms) ? 1 : 2, &specials);
     const bool more = reason == BF_REASON_INEXACT || (reason == BF_REASON_NONE && specials);
-    return more && !atomic_load(&job->specializer->stopping) ? keeping_make(job, forms, reason)
-                                                             : reason;
+    if (!more || atomic_load(&job->specializer->stopping))
+        return reason;
+    if (specials && !device_keeps(job))
+        return BF_REASON_INEXACT;
+    return keeping_make(job, forms, reason);
 }

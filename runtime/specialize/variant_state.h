@@ -16,10 +16,10 @@
  *  CV-5  Once measurements are discarded no later run is told of a verdict that they decided.
  *  FM-1  Of the forms that a variant's module may have, the one in which nothing may be gathered or
  *        re-ordered with what was folded is taken, if it agrees with the general pipeline in every
- *        bit that the check compares; else the plain one, if that does. The one that also
- *        keeps signs of zeros, infinities and NaN is checked where both others differ, and where
- *        zeros or infinities that are constant then are computed with what may be infinite or NaN,
- *        or zero; if it agrees it is taken. It is asked for only if the device says that it can be.
+ *        bit that the check compares; else the plain one, if that does; where both differ, the one
+ *        that also asks to keep signs of zeros, infinities and NaN. Where zeros or infinities that
+ *        folding makes constant are computed with what may be infinite or NaN, or zero, it is this
+ *        one or none, and none where the device doesn't keep them (FM-2).
  *
  * Order of locks: the specialiser's, then a pipeline's.
  */
@@ -63,6 +63,13 @@ enum bf_form {
     BF_FORM_NO_CONTRACTION,
     BF_FORM_KEEPING, /* of signs of zeros, infinities and NaN, with NoContraction */
     BF_FORMS,
+};
+
+/* Whether the device keeps signs of zeros, infinities and NaN if it is asked to. */
+enum bf_device_keeps {
+    BF_DEVICE_UNASKED,
+    BF_DEVICE_KEEPS,
+    BF_DEVICE_DROPS,
 };
 
 /* Nanoseconds of the build, of the check, and of the variant's first use in the check. */
@@ -160,6 +167,7 @@ struct bf_specializer {
     struct bf_lock verdict_lock;
     struct bf_archive *archive; /* opened when the first pipeline is watched */
     struct bf_isolate *isolate;
+    _Atomic(enum bf_device_keeps) keeps; /* FM-2 */
     _Atomic bool stopping;
 
     _Atomic(struct bf_analysis *) unanalysed, analysed; /* the latest first */

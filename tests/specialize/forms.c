@@ -7,6 +7,7 @@
 
 #include "specialize/check_in_helper.h"
 #include "specialize/isolate/isolate.h"
+#include "specialize/keeping.h"
 #include "specialize/variant_state.h"
 
 /* What the helper says of a form, by the form. */
@@ -46,6 +47,21 @@ VkResult bf_check_in_helper(struct bf_isolate *isolate, const struct bf_pipeline
     return helper.result;
 }
 
+/* And of the device. */
+static struct {
+    VkResult result;
+    bool keeps;
+    uint32_t asked;
+} device;
+
+VkResult bf_keeping_ask(struct bf_isolate *isolate, bool *keeps)
+{
+    (void)isolate;
+    device.asked++;
+    *keeps = device.keeps;
+    return device.result;
+}
+
 bool bf_isolate_serves(struct bf_isolate *isolate)
 {
     return isolate != NULL;
@@ -62,12 +78,13 @@ const struct bf_shader *bf_pipeline_copy_shader(const struct bf_pipeline_copy *c
     return shader;
 }
 
+static struct bf_specializer specializer;
+
 /* Makes the forms for a device of which so many widths of floats can be kept. */
 static enum bf_reason make_of(bool specials, uint8_t kept, enum bf_reason plain,
                               enum bf_reason no_contraction, enum bf_reason keeping,
                               struct bf_job *job)
 {
-    static struct bf_specializer specializer;
     struct bf_folded forms[BF_FORMS] = {0};
     memset(&helper, 0, sizeof(helper));
     helper.specials = specials;
@@ -130,27 +147,61 @@ TEST(the_form_that_keeps_more_is_checked_where_both_others_differ)
     bf_shader_release(own);
 }
 
-/* 0 times infinity, say: on few inputs does it show. Where that form differs, since the general
- * pipeline keeps nothing, what has agreed is taken. */
-TEST(the_form_that_keeps_more_is_taken_where_zeros_are_folded)
+/* 0 times infinity, say: on few inputs does it show. */
+TEST(the_form_that_keeps_more_or_none_is_taken_where_zeros_are_folded)
 {
     struct bf_job job;
     struct bf_shader *own = shader_of("reach.frag", NULL);
     shader = own;
+    device.keeps = true;
+    specializer.keeps = BF_DEVICE_UNASKED;
     assert_int_equal(make_of(true, 7, BF_REASON_NONE, BF_REASON_NONE, BF_REASON_NONE, &job),
                      BF_REASON_NONE);
     assert_int_equal(job.form, BF_FORM_KEEPING);
     assert_int_equal(helper.requests, 2);
     assert_int_equal(make_of(true, 7, BF_REASON_NONE, BF_REASON_INEXACT, BF_REASON_INEXACT, &job),
+                     BF_REASON_INEXACT);
+    assert_int_equal(make_of(true, 7, BF_REASON_INEXACT, BF_REASON_INEXACT, BF_REASON_NONE, &job),
                      BF_REASON_NONE);
-    assert_int_equal(job.form, BF_FORM_PLAIN);
-    assert_int_equal(make_of(true, 0, BF_REASON_NONE, BF_REASON_NONE, BF_REASON_NONE, &job),
-                     BF_REASON_NONE);
-    assert_int_equal(job.form, BF_FORM_NO_CONTRACTION);
-    assert_int_equal(helper.requests, 1);
+    assert_int_equal(job.form, BF_FORM_KEEPING);
     /* It isn't forgotten that the helper has crashed over it. */
     assert_int_equal(make_of(true, 7, BF_REASON_NONE, BF_REASON_NONE, BF_REASON_CRASHED, &job),
                      BF_REASON_CRASHED);
+    bf_shader_release(own);
+}
+
+/* Nor is one whose word is not kept. It is asked once. [FM-2] */
+TEST(a_device_that_does_not_keep_gets_none_where_zeros_are_folded)
+{
+    struct bf_job job;
+    struct bf_shader *own = shader_of("reach.frag", NULL);
+    shader = own;
+    memset(&device, 0, sizeof(device));
+    specializer.keeps = BF_DEVICE_UNASKED;
+    assert_int_equal(make_of(false, 7, BF_REASON_NONE, BF_REASON_NONE, BF_REASON_NONE, &job),
+                     BF_REASON_NONE);
+    assert_int_equal(make_of(true, 0, BF_REASON_NONE, BF_REASON_NONE, BF_REASON_NONE, &job),
+                     BF_REASON_INEXACT);
+    assert_int_equal(device.asked, 0);
+    device.result = VK_TIMEOUT; /* it hasn't said anything */
+    device.keeps = true;
+    for (uint32_t i = 1; i <= 2; i++) {
+        assert_int_equal(make_of(true, 7, BF_REASON_NONE, BF_REASON_NONE, BF_REASON_NONE, &job),
+                         BF_REASON_INEXACT);
+        assert_int_equal(device.asked, i);
+        assert_int_equal(helper.requests, 1);
+    }
+    device.result = VK_SUCCESS;
+    device.keeps = false;
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(make_of(true, 7, BF_REASON_NONE, BF_REASON_NONE, BF_REASON_NONE, &job),
+                         BF_REASON_INEXACT);
+        assert_int_equal(device.asked, 3);
+    }
+    /* What differs without any of that is another question. */
+    assert_int_equal(make_of(false, 7, BF_REASON_INEXACT, BF_REASON_INEXACT, BF_REASON_NONE, &job),
+                     BF_REASON_NONE);
+    assert_int_equal(job.form, BF_FORM_KEEPING);
     bf_shader_release(own);
 }
 

@@ -42,7 +42,6 @@ static void left_read(struct bf_left *left, const struct bf_ranges *ranges,
 {
     const struct bf_module *frozen = ranges->m;
     uint32_t label = 0;
-    left->specials = bf_ranges_specials(ranges);
     for (uint32_t i = 0; i < frozen->instruction_count; i++) {
         const struct bf_instruction *in = &frozen->instructions[i];
         if (in->opcode == SpvOpLabel)
@@ -56,6 +55,7 @@ static void left_read(struct bf_left *left, const struct bf_ranges *ranges,
             continue;
         left->opcode[in->result] = in->opcode;
         left->sides[in->result] = bf_ranges_sides(ranges, in);
+        left->special[in->result] = (uint8_t)bf_ranges_special(ranges, in);
     }
 }
 
@@ -69,6 +69,7 @@ static VkResult frozen_read(struct bf_left *left, const struct bf_shader_info *f
     left->opcode = bf_arena_zeroed(arena, bound * sizeof(*left->opcode));
     left->branches = bf_arena_zeroed(arena, bound);
     left->sides = bf_arena_zeroed(arena, bound);
+    left->special = bf_arena_zeroed(arena, bound);
     if (arena->failed)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     if (bf_module_init(&m, frozen))

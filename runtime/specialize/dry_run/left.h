@@ -22,7 +22,7 @@ struct bf_left {
     uint16_t *opcode; /* [bound] of what is left; 0: it isn't. NULL: all is */
     bool *branches;   /* [bound] labels: that block still goes one of several ways */
     uint8_t *sides;   /* [bound] of a choice: a bit for each side that may be taken */
-    bool specials;    /* bf_ranges_specials; with 'opcode' */
+    uint8_t *special; /* [bound] bf_ranges_special */
 };
 
 /* 'm' is the module of 'general', which is valid; 'fixed' and 'push' as in struct bf_needed_info.

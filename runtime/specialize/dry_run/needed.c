@@ -366,10 +366,19 @@ static bool is_uniform_load(const struct needed *n, uint32_t b, const struct bf_
            bf_left_of(&n->left, in, n->flow.blocks[b].label, 0) == BF_LEFT_OPEN;
 }
 
+/* Whether it is computed with what isn't constant and with a 0 or an infinity that folding makes
+ * constant. */
+static bool meets_special(const struct needed *n, const struct bf_instruction *in)
+{
+    const uint32_t w = n->left.opcode && in->result ? n->left.special[in->result] : 0;
+    return w && (in->opcode != n->left.opcode[in->result] ||
+                 depends(n->origins.value[bf_word(n->m, in, w)]));
+}
+
 /* [FN-4] */
 static uint32_t sources_find(const struct needed *n)
 {
-    uint32_t sources = 0;
+    uint32_t sources = n->left.opcode ? 0 : BF_NEEDED_SPECIALS;
     for (uint32_t i = 0; i < n->m->instruction_count; i++) {
         const struct bf_instruction *in = &n->m->instructions[i];
         const uint32_t b = n->flow.of_instruction[i];
@@ -380,13 +389,13 @@ static uint32_t sources_find(const struct needed *n)
         }
         if (b && n->value[in->result] && is_uniform_load(n, b - 1, in))
             sources |= BF_NEEDED_UNIFORM;
+        if (meets_special(n, in))
+            sources |= BF_NEEDED_SPECIALS;
         if (asks_for_sizes(in->opcode))
             sources |= BF_NEEDED_SIZES;
         else if (in->result && is_image(in->opcode) && n->value[in->result])
             sources |= BF_NEEDED_TEXELS;
     }
-    if (!n->left.opcode || n->left.specials)
-        sources |= BF_NEEDED_SPECIALS;
     if ((sources & BF_NEEDED_PLACES) && chooses_own(n))
         sources |= BF_NEEDED_PLACED;
     return sources;

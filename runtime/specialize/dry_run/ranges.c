@@ -245,6 +245,41 @@ static bool is_fixed(const struct finding *f, const struct bf_instruction *in)
     return true;
 }
 
+/* 0, an infinity, or NaN. */
+static bool may_be_special(struct bf_interval a)
+{
+    return a.nan || isinf(a.low) || isinf(a.high) || (a.low <= 0 && a.high >= 0);
+}
+
+/* Whether components of its operands are its own. */
+static bool composes(const struct finding *f, const struct bf_instruction *in)
+{
+    switch (in->opcode) {
+    case SpvOpCopyObject:
+    case SpvOpCompositeConstruct:
+    case SpvOpCompositeExtract:
+    case SpvOpCompositeInsert:
+    case SpvOpVectorExtractDynamic:
+    case SpvOpVectorInsertDynamic:
+    case SpvOpVectorShuffle:
+    case SpvOpTranspose:
+    case SpvOpFNegate:
+        return true;
+    case SpvOpSelect:
+        return is_hidden(f, in);
+    default:
+        return false;
+    }
+}
+
+static bool is_special(const struct finding *f, const struct bf_instruction *in)
+{
+    bool any = f->ranges->fixed[in->result] && may_be_special(f->ranges->values[in->result]);
+    for (uint32_t w = 3; w < in->count && composes(f, in); w++)
+        any |= bf_word_is_id(f->m, in, w) && f->ranges->special[bf_word(f->m, in, w)];
+    return any;
+}
+
 /* Only ever grows. */
 static void value_set(struct finding *f, const struct bf_instruction *in, struct bf_interval to)
 {
@@ -271,6 +306,7 @@ static void instruction_follow(struct finding *f, const struct bf_instruction *i
         value_set(f, in, constant(f, in));
     else if (!waits(f, in))
         value_set(f, in, computed(f, in));
+    f->ranges->special[in->result] = is_special(f, in);
 }
 
 /* -------------------------------------------------------------------------------------- Ways -- */
@@ -385,6 +421,7 @@ VkResult bf_ranges_find(struct bf_ranges *ranges, const struct bf_module *m, uin
     ranges->values = bf_arena_zeroed(arena, m->bound * sizeof(*ranges->values));
     ranges->relaxed = bf_arena_zeroed(arena, m->bound);
     ranges->fixed = bf_arena_zeroed(arena, m->bound);
+    ranges->special = bf_arena_zeroed(arena, m->bound);
     ranges->reached = bf_arena_zeroed(arena, m->bound);
     ranges->ends = bf_arena_zeroed(arena, m->bound * sizeof(*ranges->ends));
     f.changes = bf_arena_zeroed(arena, m->bound);
@@ -405,13 +442,13 @@ VkResult bf_ranges_find(struct bf_ranges *ranges, const struct bf_module *m, uin
 
 /* ---------------------------------------------------------------------------------- Specials -- */
 
-static bool computes_floats(const struct bf_module *m, const struct bf_instruction *in)
+/* What rounds more than once is reached by nothing that is folded [SF-2]. */
+static bool computes_floats(uint16_t opcode)
 {
-    switch (in->opcode) {
+    switch (opcode) {
     case SpvOpFAdd:
     case SpvOpFSub:
     case SpvOpFMul:
-    case SpvOpFDiv:
     case SpvOpVectorTimesScalar:
     case SpvOpMatrixTimesScalar:
     case SpvOpVectorTimesMatrix:
@@ -420,51 +457,20 @@ static bool computes_floats(const struct bf_module *m, const struct bf_instructi
     case SpvOpOuterProduct:
     case SpvOpDot:
         return true;
-    case SpvOpExtInst:
-        return m->glsl && bf_word(m, in, 3) == m->glsl &&
-               (bf_word(m, in, 4) == GLSLstd450FMix || bf_word(m, in, 4) == GLSLstd450Fma ||
-                bf_word(m, in, 4) == GLSLstd450Pow);
     default:
         return false;
     }
 }
 
-/* 0 or an infinity, NaN, or 1, of which mix makes 0. */
-static bool may_be_special(struct bf_interval a, bool mixes)
+uint32_t bf_ranges_special(const struct bf_ranges *ranges, const struct bf_instruction *in)
 {
-    return a.nan || isinf(a.low) || isinf(a.high) || (a.low <= 0 && a.high >= 0) ||
-           (mixes && a.low <= 1 && a.high >= 1);
-}
-
-static bool meets_special(const struct bf_ranges *ranges, const struct bf_instruction *in)
-{
-    const struct bf_module *m = ranges->m;
-    const bool library = in->opcode == SpvOpExtInst,
-               mixes = library && bf_word(m, in, 4) == GLSLstd450FMix;
-    bool fixed = false, other = false;
-    for (uint32_t w = library ? 5 : 3; w < in->count; w++) {
-        const uint32_t id = bf_word(m, in, w);
-        const bool special = may_be_special(ranges->values[id], mixes);
-        if (ranges->fixed[id])
-            fixed |= special;
-        else
-            other |= special;
+    for (uint32_t w = 3; w < 5 && computes_floats(in->opcode); w++) {
+        const uint32_t other = bf_word(ranges->m, in, 7 - w);
+        if (ranges->special[bf_word(ranges->m, in, w)] && !ranges->fixed[other] &&
+            may_be_special(ranges->values[other]))
+            return w;
     }
-    return fixed && other;
-}
-
-bool bf_ranges_specials(const struct bf_ranges *ranges)
-{
-    const struct bf_module *m = ranges->m;
-    bool reached = true;
-    for (uint32_t i = 0; i < m->instruction_count; i++) {
-        const struct bf_instruction *in = &m->instructions[i];
-        if (in->opcode == SpvOpLabel)
-            reached = ranges->reached[in->result];
-        if (reached && computes_floats(m, in) && meets_special(ranges, in))
-            return true;
-    }
-    return false;
+    return 0;
 }
 
 /* ------------------------------------------------------------------------------------- Sides -- */

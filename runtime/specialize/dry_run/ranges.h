@@ -23,8 +23,9 @@ struct bf_ranges {
     struct bf_interval *values; /* [bound] empty: it isn't computed */
     bool *relaxed;              /* [bound] */
     bool *fixed;                /* [bound] a compiler can evaluate it */
-    bool *reached;              /* [bound] of labels */
-    uint32_t *ends;             /* [bound] of labels: the branch, an instruction; 0: it has none */
+    bool *special;  /* [bound] it, or what it is composed of, is a fixed 0 or infinity */
+    bool *reached;  /* [bound] of labels */
+    uint32_t *ends; /* [bound] of labels: the branch, an instruction; 0: it has none */
 };
 
 /* 'hiding' is the variable of bf_inexact_hide: what it chooses is what was hidden. All that is
@@ -36,10 +37,10 @@ VkResult bf_ranges_find(struct bf_ranges *ranges, const struct bf_module *m, uin
 /* Whether a branch, at the end of the block of that label, may go to the other. */
 bool bf_ranges_may_go(const struct bf_ranges *ranges, uint32_t from, uint32_t to);
 
-/* Whether something is computed of a 0 or an infinity that is fixed, and of what isn't: of that a
- * compiler keeps signs of zeros, infinities and NaN only if it is asked to, and else takes x * 0
- * for 0. */
-bool bf_ranges_specials(const struct bf_ranges *ranges);
+/* Of a sum or product of a float that is a fixed 0 or infinity and of one that isn't fixed, which
+ * word is the former; else 0. A compiler keeps signs of zeros, infinities and NaN of such only if
+ * it is asked to, and else takes x * 0 for 0. */
+uint32_t bf_ranges_special(const struct bf_ranges *ranges, const struct bf_instruction *in);
 
 /* A bit for each side of a choice that may be taken, by its number (choice.h). */
 uint8_t bf_ranges_sides(const struct bf_ranges *ranges, const struct bf_instruction *in);

@@ -397,6 +397,11 @@ VkShaderStageFlagBits bf_shader_stage(const struct bf_shader *shader)
     return shader->stage;
 }
 
+uint8_t bf_shader_float_widths(const struct bf_shader *shader)
+{
+    return shader->float_widths;
+}
+
 const char *bf_shader_reason_name(enum bf_shader_reason reason)
 {
     static const char *const names[BF_SHADER_REASON_COUNT] = {

@@ -50,6 +50,11 @@
 /* Bytes of push constants that are looked at. */
 #define BF_PUSH_CONSTANT_BYTES 256
 
+/* Widths of floats, a bit each. */
+#define BF_FLOAT_16 1u
+#define BF_FLOAT_32 2u
+#define BF_FLOAT_64 4u
+
 /* Words that are watched in one pipeline. */
 #define BF_WATCH_WORDS 8
 
@@ -188,6 +193,8 @@ const struct bf_fold_member *bf_shader_members(const struct bf_shader *shader, u
 /* What was given to bf_shader_create. */
 const uint32_t *bf_shader_words(const struct bf_shader *shader, size_t *count);
 VkShaderStageFlagBits bf_shader_stage(const struct bf_shader *shader);
+/* Of what it computes with: BF_FLOAT_16, ... */
+uint8_t bf_shader_float_widths(const struct bf_shader *shader);
 
 /* Never NULL, whatever the number. */
 const char *bf_shader_reason_name(enum bf_shader_reason reason);
@@ -229,11 +236,6 @@ struct bf_folded {
  */
 VkResult bf_shader_fold(const struct bf_shader *shader, const struct bf_watch *watch, uint8_t mask,
                         bool no_contraction, struct bf_folded *folded);
-/* Widths of floats, a bit each. */
-#define BF_FLOAT_16 1u
-#define BF_FLOAT_32 2u
-#define BF_FLOAT_64 4u
-
 /*
  * The same with NoContraction everywhere, and with signs of zeros, infinities and NaN kept
  * (SPV_KHR_float_controls) in arithmetic of these widths. VK_INCOMPLETE also if the module keeps

@@ -62,8 +62,12 @@ static const struct {
     {"TEXELS_BESIDE", false, true, false, 0},
     {"SPECIAL_ADDED", false, true, false, BF_NEEDED_SPECIALS},
     {"SPECIAL_EVALUATED", false, true, false, BF_NEEDED_SPECIALS},
-    {"SPECIAL_MIXED", false, false, false, BF_NEEDED_SPECIALS},
     {"SPECIAL_FINITE", false, true, false, 0},
+    {"SPECIAL_CHOSEN", false, true, false, BF_NEEDED_SPECIALS},
+    {"SPECIAL_UNFOLDED", false, true, false, 0},
+    {"SPECIAL_MIXED", false, false, false, 0},
+    {"SPECIAL_OWN", false, true, false, 0},
+    {"SPECIAL_COMPONENT", false, true, false, BF_NEEDED_SPECIALS},
 };
 
 struct found {

@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "shaders/families.comp.h"
 #include "specialize/check/inputs.h"
+#include "specialize/keeping.h"
 #include "specialize/shader/block.h"
 #include "specialize/shader/freeze.h"
 
@@ -54,6 +55,7 @@ enum {
 
 static int family_now;
 static uint64_t seed_now;
+static bool device_keeps; /* FM-2 */
 
 static void tell(const char *format, va_list list)
 {
@@ -365,15 +367,13 @@ static enum bf_reason subject_judge(const struct subject *s, struct bf_isolate *
     uint32_t keeps;
     subject_check(s, isolate, 0, BF_CHECK_FORMS, answer, longest_ns);
     const enum bf_reason verdict = verdict_of(answer, BF_CHECK_FORMS, form);
-    const bool more =
-        verdict == BF_REASON_INEXACT || (verdict == BF_REASON_NONE && answer->specials);
-    if (!more || !s->keeps)
+    if (verdict != BF_REASON_INEXACT && (verdict != BF_REASON_NONE || !answer->specials))
         return verdict;
+    if (!s->keeps || (answer->specials && !device_keeps))
+        return BF_REASON_INEXACT;
     subject_check(s, isolate, BF_CHECK_FORMS, 1, &keeping, longest_ns);
-    if (verdict_of(&keeping, 1, &keeps) != BF_REASON_NONE)
-        return verdict;
     *form = BF_CHECK_FORMS;
-    return BF_REASON_NONE;
+    return verdict_of(&keeping, 1, &keeps);
 }
 
 /* --------------------------------------------------------------------------- What has passed -- */
@@ -546,6 +546,8 @@ int main(int argc, char **argv)
     info.limit_ns = LIMIT_NS;
     struct bf_isolate *isolate;
     assert_success(bf_isolate_create(&info, &isolate));
+    if (gpu_kept_floats())
+        assert_success(bf_keeping_ask(isolate, &device_keeps));
     printf("family    shaders");
     for (uint32_t i = 0; i < VERDICTS; i++)
         printf(" %11s", i ? bf_reason_code(verdicts[i]) : "passed");

@@ -336,16 +336,40 @@ void main()
 #ifdef CASE_SPECIAL_EVALUATED
     // a device evaluates it
     beside.words[i] = min(x, y);
-    r = x * float(push.mode) * (push.k / 2.0 - 1.0);
-#endif
-#ifdef CASE_SPECIAL_MIXED
-    // of one of them 0 times
-    beside.words[i] = min(x, y);
-    r = mix(x, y, float(push.mode));
+    r = x * (clamp(float(push.mode), 0.0, 2.0) - 1.0);
 #endif
 #ifdef CASE_SPECIAL_FINITE
     beside.words[i] = min(x, y);
     r = float((i & 7u) + 1u) * float(push.mode - 1);
+#endif
+#ifdef CASE_SPECIAL_CHOSEN
+    // constant by what it is chosen by
+    beside.words[i] = min(x, y);
+    float by = y;
+    if (push.mode == 1)
+        by = 0.0;
+    r = x * by;
+#endif
+#ifdef CASE_SPECIAL_UNFOLDED
+    // what reaches a division isn't folded
+    beside.words[i] = min(x, y);
+    r = x * float(push.mode) * (push.k / 2.0 - 1.0);
+#endif
+#ifdef CASE_SPECIAL_MIXED
+    // nor what is mixed by, 0 times one of both
+    beside.words[i] = min(x, y);
+    r = mix(x, y, float(push.mode));
+#endif
+#ifdef CASE_SPECIAL_OWN
+    // the shader's own zeros are in the general pipeline, too
+    beside.words[i] = min(x, y);
+    precise float own = (x + float(push.mode)) * 0.0 + x * 0.0;
+    r = own;
+#endif
+#ifdef CASE_SPECIAL_COMPONENT
+    beside.words[i] = min(x, y);
+    const vec3 v = vec3(x, float(push.mode - 1), y) * y;
+    r = v.x + v.y;
 #endif
     result.words[i] = r;
 }
