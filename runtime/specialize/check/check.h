@@ -73,10 +73,6 @@
  *        order of these shows there alone; or they are no numbers any more, times 0.
  *  CK-22 What comes to a point to which, as was said, no inputs can, has no plan:
  *        BF_REASON_UNCHECKABLE.
- *  CK-23 Where a dry run goes before, loops whose rounds integers decide also have any number of
- *        them up to 32, 36, 42, 48, 64, 96, 128 and 512, mostly nearly as many, on the last
- *        8 of those (of what draws, where they are up to 64): what is multiplied again and again is
- *        denormal, or nearly infinite, after some numbers of rounds alone.
  *
  * Proven by tests/specialize.
  *
@@ -103,7 +99,7 @@ struct bf_gpu;
 
 #define BF_CHECK_PUSH_BYTES 256
 #define BF_CHECK_SEEDS      64
-/* Beyond those: CK-20, CK-21, CK-23. */
+/* Beyond those: CK-20, CK-21. */
 #define BF_CHECK_MORE_SEEDS 64
 
 /* Used by nobody else while there is a checker. */

@@ -134,8 +134,6 @@ static uint64_t make_integer(const struct bf_inputs *inputs, uint64_t stream, ui
         return (random & 2 ? ~low : low) & mask;
     }
     uint32_t limit = inputs->style == BF_INPUTS_SMALL && inputs->limit > 8 ? 8 : inputs->limit;
-    if (inputs->rounds && random >> 13 & 1)
-        return (limit - 1 - (random >> 20) % ((limit + 7) / 8)) & mask;
     return (random >> 20) % limit & mask;
 }
 
@@ -232,8 +230,8 @@ static uint32_t make_few(const struct bf_inputs *inputs, uint64_t stream, uint64
         const uint64_t least = m > 1 ? UINT64_C(1) << bits[m - 1] : 1;
         return (uint32_t)(least + inputs_mix(random) % ((UINT64_C(1) << bits[m]) - least));
     }
-    if (inputs->rounds && only)
-        return inputs->limit - 1 - (uint32_t)((random >> 20) % ((inputs->limit + 7) / 8));
+    if (inputs->rounds && inputs->limit >= 8 && (only || random >> 13 & 1))
+        return inputs->limit - 1 - (uint32_t)((random >> 20) % (inputs->limit / 8));
     return (uint32_t)make_integer(inputs, stream, i, 32);
 }
 

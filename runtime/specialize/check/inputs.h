@@ -24,8 +24,7 @@
  *
  *  GI-6  Of a block of few words, which has but one value of each, integers are of the magnitude
  *        that 'magnitude' says: up to 2^8, 2^10, 2^12, 2^16 or 2^32, from what comes before on.
- *        With 'rounds' its only integer, and half of all others, are in the last eighth below
- *        'limit'.
+ *        With 'rounds' its only integer, and half of several, are in the last eighth below 'limit'.
  *
  *  GI-7  Numbers of classes are of each magnitude that there is in these, with all bits that a
  *        float of 32 has, 0 and 1 among them; infinities and NaN where some format has such.

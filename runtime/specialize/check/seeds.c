@@ -112,27 +112,13 @@ static const struct bf_seed uniform[] = {
     {BF_INPUTS_SPREAD, {1, 1, 1}, 6, 1, BF_SPECIAL_PUSH, false, 0, 0, BF_SHAPE_PLAIN, 0},
 };
 
-/* [CK-23] What a loop multiplies again and again is denormal, or nearly infinite, after so many
- * rounds. */
-static const struct bf_seed loops[] = {
-    {BF_INPUTS_SPREAD, {1, 1, 1}, 6, 1, BF_FREE_PUSH, false, 32, 0, BF_SHAPE_PLAIN, 0},
-    {BF_INPUTS_WIDE, {1, 1, 1}, 6, 1, BF_FREE_PUSH, false, 64, 0, BF_SHAPE_PLAIN, 0},
-    {BF_INPUTS_SPREAD, {1, 1, 1}, 6, 1, BF_FREE_PUSH, false, 48, 0, BF_SHAPE_PLAIN, 0},
-    {BF_INPUTS_WIDE, {1, 1, 1}, 6, 1, BF_FREE_PUSH, false, 36, 0, BF_SHAPE_PLAIN, 0},
-    {BF_INPUTS_SPREAD, {1, 1, 1}, 6, 1, BF_FREE_PUSH, false, 42, 0, BF_SHAPE_PLAIN, 0},
-    {BF_INPUTS_WIDE, {1, 1, 1}, 6, 1, BF_FREE_PUSH, false, 128, 0, BF_SHAPE_PLAIN, 0},
-    {BF_INPUTS_SPREAD, {1, 1, 1}, 6, 1, BF_FREE_PUSH, false, 96, 0, BF_SHAPE_PLAIN, 0},
-    {BF_INPUTS_WIDE, {1, 1, 1}, 6, 1, BF_FREE_PUSH, false, 512, 0, BF_SHAPE_PLAIN, 0},
-};
-
 #define ROW(rows_, i_) (&(rows_)[(i_) % (sizeof(rows_) / sizeof((rows_)[0]))])
 
 const struct bf_seed *bf_seed_of(uint32_t seed)
 {
     return seed < BF_CHECK_SEEDS          ? &bf_seeds[seed]
            : seed < BF_FIRST_UNIFORM_SEED ? ROW(brinks, seed - BF_CHECK_SEEDS)
-           : seed < BF_FIRST_LOOP_SEED    ? ROW(uniform, seed - BF_FIRST_UNIFORM_SEED)
-                                          : ROW(loops, seed - BF_FIRST_LOOP_SEED);
+                                          : ROW(uniform, seed - BF_FIRST_UNIFORM_SEED);
 }
 
 _Static_assert(sizeof(bf_seeds) / sizeof(bf_seeds[0]) == BF_CHECK_SEEDS, "a plan has them all");
@@ -178,9 +164,6 @@ bool bf_seed_suits(const struct bf_check_info *info, uint32_t number)
 {
     const struct bf_seed *seed = bf_seed_of(number);
     const struct bf_pipeline_interface *interface = info->interface;
-    if (number >= BF_FIRST_LOOP_SEED && interface->loops &&
-        (!interface->graphics || seed->rounds <= 64))
-        return true;
     if (number >= BF_FIRST_UNIFORM_SEED)
         return (info->sources & BF_NEEDED_UNIFORM) &&
                (!interface->graphics || number < BF_FIRST_UNIFORM_SEED + UNIFORM_DRAWS);

@@ -51,9 +51,8 @@ struct bf_seed {
 
 extern const struct bf_seed bf_seeds[BF_CHECK_SEEDS];
 
-/* With those of CK-21, from here on of CK-20, and the last ones of CK-23, too. */
+/* With those of CK-21, and from here on of CK-20. */
 #define BF_FIRST_UNIFORM_SEED (BF_CHECK_SEEDS + 8)
-#define BF_FIRST_LOOP_SEED    (BF_SEEDS_END - 8)
 #define BF_SEEDS_END          (BF_CHECK_SEEDS + BF_CHECK_MORE_SEEDS)
 /* Below BF_SEEDS_END. */
 const struct bf_seed *bf_seed_of(uint32_t seed);
