@@ -19,6 +19,7 @@
 #include "background/idle.h"
 #include "specialize/isolate/helper_dry_run.h"
 #include "specialize/isolate/helper_redraw.h"
+#include "specialize/isolate/helper_twin.h"
 #include "specialize/isolate/helper_watch.h"
 #include "specialize/isolate/spawn.h"
 
@@ -108,6 +109,10 @@ static bool helper_check(uint32_t number, struct bf_wire_check *check)
     }
     if (on && !refused && result == VK_SUCCESS && check->runs) {
         result = helper_check_run(&device, check, pipelines, &plan, &verdict, &hung);
+        for (uint32_t i = 0; !hung && i < check->build_count; i++)
+            helper_pipeline_free(&device, &pipelines[i]); /* others come of these builds */
+        if (result == VK_SUCCESS && !hung)
+            result = helper_twin_check(&dry, check, &plan, &verdict, &hung);
         if (result == VK_SUCCESS && !hung)
             result = helper_redraw_check(&device, check, pipelines, &plan, &verdict, &hung);
         on = helper_answer(BF_WIRE_CHECKED, number, result, result == VK_SUCCESS ? &verdict : NULL);

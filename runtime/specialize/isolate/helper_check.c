@@ -2,6 +2,7 @@
 /* Makes the pipelines of a request in the build helper, and runs them. */
 #include "specialize/isolate/helper_check.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -35,6 +36,19 @@ bool helper_subgroups_may_differ(const struct helper_device *device,
                          compute ? &build->compute.stage : &build->stages[i], build->code[i].words,
                          build->code[i].size / sizeof(uint32_t));
     return may;
+}
+
+uint32_t helper_folded_stage(const struct bf_wire_check *check)
+{
+    const struct bf_wire_build *general = &check->builds[0], *folded = &check->builds[1];
+    const uint32_t stage_count =
+        general->point == VK_PIPELINE_BIND_POINT_COMPUTE ? 1 : general->graphics.stageCount;
+    for (uint32_t i = 0; i < stage_count && check->build_count > 1; i++) {
+        if (general->code[i].size != folded->code[i].size ||
+            memcmp(general->code[i].words, folded->code[i].words, general->code[i].size) != 0)
+            return i;
+    }
+    return UINT32_MAX;
 }
 
 /* Whatever is returned, all of 'modules' may be destroyed. */
@@ -188,6 +202,31 @@ void helper_verdict_put(struct bf_wire_verdict *verdict, uint32_t form_count, en
         verdict->reasons[i] = reason;
     if (why)
         strncpy(verdict->why, why, sizeof(verdict->why) - 1);
+}
+
+bool helper_any_passed(const struct bf_wire_verdict *verdict)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < verdict->form_count; i++)
+        any = any || verdict->reasons[i] == BF_REASON_NONE;
+    return any;
+}
+
+void helper_verdict_take_back(struct bf_wire_verdict *verdict, const struct bf_wire_verdict *now,
+                              const char *what)
+{
+    verdict->hung = now->hung;
+    verdict->peak_bytes = now->peak_bytes;
+    for (uint32_t i = 0; i < 3; i++)
+        verdict->reach[i] = now->reach[i] < verdict->reach[i] ? now->reach[i] : verdict->reach[i];
+    for (uint32_t i = 0; i < verdict->form_count; i++) {
+        if (verdict->reasons[i] != BF_REASON_NONE || now->reasons[i] == BF_REASON_NONE)
+            continue;
+        verdict->reasons[i] = now->reasons[i];
+        snprintf(verdict->why, sizeof(verdict->why), "%s %s%.*s", what,
+                 *now->why ? "can't be compared: " : "differ", (int)sizeof(verdict->why) - 72,
+                 now->why);
+    }
 }
 
 VkResult helper_check_run(struct helper_device *device, struct bf_wire_check *wanted,

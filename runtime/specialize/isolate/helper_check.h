@@ -26,6 +26,10 @@ bool helper_check_can(const struct helper_device *device, const struct bf_wire_c
 bool helper_subgroups_may_differ(const struct helper_device *device,
                                  const struct bf_wire_build *build);
 
+/* The stage in which the forms differ from the general pipeline: they differ among each other in
+ * decorations alone. UINT32_MAX: there is none. */
+uint32_t helper_folded_stage(const struct bf_wire_check *check);
+
 /* The struct is zeroed. Errors: VK_ERROR_OUT_OF_HOST_MEMORY, and the driver's. */
 VkResult helper_pipeline_make(struct helper_device *device, struct bf_wire_build *build,
                               struct helper_pipeline *pipeline);
@@ -42,6 +46,12 @@ struct bf_check_info helper_check_info(struct bf_wire_check *check,
 /* Of all forms. */
 void helper_verdict_put(struct bf_wire_verdict *verdict, uint32_t form_count, enum bf_reason reason,
                         const char *why);
+
+/* Whether a form has agreed so far. */
+bool helper_any_passed(const struct bf_wire_verdict *verdict);
+/* What doesn't agree now never did; 'what' differs, or can't be compared, as 'why' then says. */
+void helper_verdict_take_back(struct bf_wire_verdict *verdict, const struct bf_wire_verdict *now,
+                              const char *what);
 
 /* Runs them on what the plan says. The errors of bf_check_run. *hung: a run has not ended, and the
  * device is of no use any more. */

@@ -20,7 +20,7 @@ struct form {
     VkDescriptorSetLayoutCreateInfo *sets;
     struct bf_dry_run_array *arrays;
     uint32_t array_count, stage_count, told; /* the set's number */
-    uint32_t folded; /* the stage that the variant is another in; stage_count: none */
+    uint32_t folded; /* the stage that the variant is another in; UINT32_MAX: none */
     uint32_t needed[BF_DRY_RUN_POINTS / 32]; /* points of that stage */
     uint32_t beyond[BF_DRY_RUN_POINTS / 32]; /* those to which nobody comes */
     uint32_t sources;                        /* of it: enum bf_needed_source */
@@ -134,20 +134,6 @@ static struct bf_shader_info stage_info(const struct bf_wire_build *build, uint3
                                    stage->stage, stage->pSpecializationInfo};
 }
 
-/* The forms differ in decorations alone. */
-static uint32_t folded_stage(const struct bf_wire_check *check, uint32_t stage_count)
-{
-    const struct bf_build_code *general = check->builds[0].code, *folded = check->builds[1].code;
-    if (check->build_count < 2)
-        return stage_count;
-    for (uint32_t i = 0; i < stage_count; i++) {
-        if (general[i].size != folded[i].size ||
-            memcmp(general[i].words, folded[i].words, general[i].size) != 0)
-            return i;
-    }
-    return stage_count;
-}
-
 /* With functions that are called from one place each. */
 static struct bf_shader_info stage_parted(const struct form *form, struct bf_shader_info info)
 {
@@ -160,7 +146,7 @@ static struct bf_shader_info stage_parted(const struct form *form, struct bf_sha
 static VkResult form_need(struct form *form, const struct bf_wire_check *check)
 {
     uint32_t i = form->folded;
-    if (i == form->stage_count)
+    if (i == UINT32_MAX)
         return VK_SUCCESS;
     const struct bf_dry_run *run = &form->runs[i];
     const struct bf_shader_info general = stage_parted(form, stage_info(&check->builds[0], i));
@@ -308,7 +294,7 @@ VkResult helper_dry_run(const struct helper_device *device, const struct bf_wire
     }
     if (result == VK_SUCCESS)
         result = form_copy(&form, build);
-    form.folded = folded_stage(check, form.stage_count);
+    form.folded = helper_folded_stage(check);
     if (result == VK_SUCCESS)
         result = form_rewrite(&form, build, dry, wanted->api_version, why);
     if (result == VK_SUCCESS && !*why)

@@ -3,7 +3,6 @@
  * colors before they are rounded. */
 #include "specialize/isolate/helper_redraw.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "specialize/check/texel.h"
@@ -247,44 +246,16 @@ static void redraw_free(struct redraw_state *r)
     free(r->subpasses);
 }
 
-/* What didn't pass now never did. */
-static void verdict_take_back(struct bf_wire_verdict *verdict, const struct bf_wire_verdict *now)
-{
-    verdict->hung = now->hung;
-    verdict->peak_bytes = now->peak_bytes;
-    for (uint32_t i = 0; i < 3; i++)
-        verdict->reach[i] = now->reach[i] < verdict->reach[i] ? now->reach[i] : verdict->reach[i];
-    for (uint32_t i = 0; i < verdict->form_count; i++) {
-        if (verdict->reasons[i] != BF_REASON_NONE || now->reasons[i] == BF_REASON_NONE)
-            continue;
-        verdict->reasons[i] = now->reasons[i];
-        snprintf(verdict->why, sizeof(verdict->why),
-                 "its positions, or colors before they are rounded, %s%.*s",
-                 *now->why ? "can't be compared: " : "differ", (int)sizeof(verdict->why) - 72,
-                 now->why);
-    }
-}
-
-static bool any_passed(const struct bf_wire_verdict *verdict)
-{
-    bool any = false;
-    for (uint32_t i = 0; i < verdict->form_count; i++)
-        any = any || verdict->reasons[i] == BF_REASON_NONE;
-    return any;
-}
-
 VkResult helper_redraw_check(struct helper_device *device, struct bf_wire_check *check,
                              struct helper_pipeline *pipelines, const struct bf_check_plan *plan,
                              struct bf_wire_verdict *verdict, bool *hung)
 {
-    if (!check->interface.graphics || !any_passed(verdict))
+    if (!check->interface.graphics || !helper_any_passed(verdict))
         return VK_SUCCESS;
     struct redraw_state states[BF_CHECK_BUILDS] = {{.states = NULL}};
     struct bf_wire_verdict now;
     VkResult result = VK_SUCCESS;
     const VkFormat format = depth_format(device);
-    for (uint32_t i = 0; i < check->build_count; i++)
-        helper_pipeline_free(device, &pipelines[i]);
     for (uint32_t i = 0; i < check->build_count && result == VK_SUCCESS; i++) {
         result = build_redraw(&states[i], &check->builds[i], format);
         if (result == VK_SUCCESS)
@@ -294,7 +265,8 @@ VkResult helper_redraw_check(struct helper_device *device, struct bf_wire_check 
     if (result == VK_SUCCESS)
         result = helper_check_run(device, check, pipelines, plan, &now, hung);
     if (result == VK_SUCCESS)
-        verdict_take_back(verdict, &now);
+        helper_verdict_take_back(verdict, &now,
+                                 "its positions, or colors before they are rounded,");
     for (uint32_t i = 0; i < check->build_count; i++)
         redraw_free(&states[i]);
     return result;

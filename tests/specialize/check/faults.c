@@ -71,7 +71,7 @@ static void run_short(enum kind kind, uint64_t fail_at, uint64_t *first, uint64_
 }
 
 /* Checks and dry runs go through all their inputs, with the same 25 calls or so for each of a dry
- * run. Of those behind the first EACH calls each third fails, or of a dry run's each seventh; a
+ * run. Of those behind the first EACH calls each fifth fails, or of a dry run's each eleventh; a
  * third of these under sanitizers; all of them with BELFRY_TEST_STEP=1 (./dev soak faults). */
 #define EACH (SANITIZED ? 20 : 60)
 #define STEP (SANITIZED ? 3 : 1)
@@ -79,7 +79,7 @@ static void run_short(enum kind kind, uint64_t fail_at, uint64_t *first, uint64_
 static void run_all_short(enum kind kind)
 {
     const char *step = getenv("BELFRY_TEST_STEP");
-    const uint64_t stride = step ? strtoull(step, NULL, 10) : (kind == DRY ? 7 : 3) * STEP;
+    const uint64_t stride = step ? strtoull(step, NULL, 10) : (kind == DRY ? 11 : 5) * STEP;
     uint64_t first, last, again, end;
     assert_true(stride > 0);
     run_short(kind, 0, &first, &last);

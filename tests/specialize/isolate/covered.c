@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Whole requests of folded shaders: what no made-up input comes to is uncovered, whether it would
- * differ or not. [IS-8] */
+ * differ or not. [IS-8] And what agrees passes. */
 #include "isolate_helper.h"
 #include "support/infos.h"
 
+#include "shaders/isolate_scaled.comp.h"
 #include "shaders/isolate_tone.comp.h"
 #include "specialize/check/inputs.h"
 #include "specialize/shader/shader.h"
@@ -22,7 +23,7 @@ struct form {
 };
 
 struct push {
-    float exposure;
+    float number;
     int32_t dead;
     uint8_t rest[BF_PUSH_CONSTANT_BYTES - 8];
 };
@@ -39,16 +40,17 @@ static void form_make(struct form *form, struct bf_shader *shader, bool no_contr
         .stage = info_stage(VK_SHADER_STAGE_COMPUTE_BIT, VK_NULL_HANDLE, &form->specialization)};
 }
 
-static void curve_check(int32_t curve, struct bf_check_answer *answer)
+static void shader_check(struct bf_build_code code, int32_t curve, float number,
+                         struct bf_check_answer *answer)
 {
-    const struct push push = {0.8f, 0, {0}};
+    const struct push push = {number, 0, {0}};
     struct bf_isolate_info info = info_of(NULL);
     info.robust = true;
     struct bf_isolate *isolate;
     assert_success(bf_isolate_create(&info, &isolate));
     const VkSpecializationMapEntry entry = {0, 0, 4};
     const VkSpecializationInfo constant = {1, &entry, 4, &curve};
-    const struct bf_shader_info about = {isolate_tone_comp, sizeof(isolate_tone_comp) / 4, "main",
+    const struct bf_shader_info about = {code.words, code.size / 4, "main",
                                          VK_SHADER_STAGE_COMPUTE_BIT, &constant};
     struct bf_shader *shader;
     assert_success(bf_shader_create(&about, &shader));
@@ -65,7 +67,6 @@ static void curve_check(int32_t curve, struct bf_check_answer *answer)
     const VkComputePipelineCreateInfo general = {
         VK_TYPE(COMPUTE_PIPELINE_CREATE_INFO),
         .stage = info_stage(VK_SHADER_STAGE_COMPUTE_BIT, VK_NULL_HANDLE, &constant)};
-    const struct bf_build_code code = {isolate_tone_comp, sizeof(isolate_tone_comp)};
     const struct bf_build_request builds[BF_CHECK_BUILDS] = {
         {.compute = &general, .code = &code, .layout = &layout, .sets = &sets},
         {.compute = &forms[0].compute, .code = &forms[0].code, .layout = &layout, .sets = &sets},
@@ -109,7 +110,8 @@ TEST(what_no_input_comes_to_is_uncovered)
                                    true, false, true,  false, false, true};
     for (int32_t i = 0; i < (int32_t)(sizeof(covered) / sizeof(covered[0])); i++) {
         struct bf_check_answer answer;
-        curve_check(i, &answer);
+        shader_check((struct bf_build_code){isolate_tone_comp, sizeof(isolate_tone_comp)}, i, 0.8f,
+                     &answer);
         assert_success(answer.built);
         assert_success(answer.checked);
         for (uint32_t k = 0; k < BF_CHECK_FORMS; k++) {
@@ -125,6 +127,18 @@ TEST(what_no_input_comes_to_is_uncovered)
         assert_true(!covered[i] || answer.forms[1].reason == BF_REASON_NONE ||
                     answer.forms[1].reason == BF_REASON_INEXACT);
     }
+}
+
+/* With which both are compared, too. [TW-1] */
+TEST(what_agrees_with_powers_of_two_agrees_with_others)
+{
+    struct bf_check_answer answer;
+    shader_check((struct bf_build_code){isolate_scaled_comp, sizeof(isolate_scaled_comp)}, 0, 2.0f,
+                 &answer);
+    assert_success(answer.built);
+    assert_success(answer.checked);
+    for (uint32_t k = 0; k < BF_CHECK_FORMS; k++)
+        assert_int_equal(answer.forms[k].reason, BF_REASON_NONE);
 }
 
 int main(void)
