@@ -525,6 +525,7 @@ static VkResult make_inputs(struct bf_check *check)
     const bool tame = reaches && (!check->checker->place.robust || !vast);
     const bool indexes = resources->least_count != UINT32_MAX;
     const uint32_t stratum = seed->push == BF_ANY_PUSH ? check->seed - BF_FIRST_ANY_SEED : 0;
+    const bool names = check->seed >= BF_FIRST_NAMED_SEED && seed->style == BF_INPUTS_EDGES;
     uint32_t limit = reaches ? 2 : !interface->loops ? 256 : seed->rounds ? seed->rounds : 16;
     if (reaches && resources->least_elements < limit)
         limit = resources->least_elements;
@@ -550,6 +551,8 @@ static VkResult make_inputs(struct bf_check *check)
         .magnitude = seed->magnitude,
         .rounds = seed->rounds != 0,
         .unfloating = interface->loops || tame || indexes,
+        .named = check->info->named,
+        .named_count = names ? check->info->named_count : 0,
     };
     bf_test_resources_fill(&check->resources, &inputs);
     if (check->info->plan)

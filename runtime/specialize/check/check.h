@@ -73,6 +73,9 @@
  *        order of these shows there alone; or they are no numbers any more, times 0.
  *  CK-22 What comes to a point to which, as was said, no inputs can, has no plan:
  *        BF_REASON_UNCHECKABLE.
+ *  CK-23 Where a dry run goes before, and the program itself has few invocations, integers are on
+ *        some inputs mostly 0, 1 and those that shaders and what is folded name: what is asked for
+ *        by equality is then come to with many other numbers.
  *
  * Proven by tests/specialize.
  *
@@ -156,7 +159,9 @@ struct bf_check_info {
      * NULL: none */
     const uint32_t *needed;
     const uint32_t *beyond; /* the same of points that no inputs can come to; NULL: none */
-    uint32_t sources;       /* of a dry run: enum bf_needed_source (specialize/dry_run/needed.h) */
+    const uint32_t *named;  /* CK-23: integers, which are small */
+    uint32_t named_count;
+    uint32_t sources; /* of a dry run: enum bf_needed_source (specialize/dry_run/needed.h) */
     uint32_t form_count;
     struct bf_check_form *forms;
     bool (*cancelled)(void *context); /* asked between runs; NULL: never */

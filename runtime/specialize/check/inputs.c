@@ -126,8 +126,11 @@ static uint64_t make_integer(const struct bf_inputs *inputs, uint64_t stream, ui
     const uint64_t edges[] = {0, 1, mask, mask >> 1, (mask >> 1) + 1};
     uint64_t random = inputs_draw(inputs, stream, index);
     uint32_t which;
-    if (is_edge(inputs, random, &which))
+    if (is_edge(inputs, random, &which)) {
+        if (inputs->named_count && !inputs->timid && which & 1)
+            return inputs->named[(which >> 1) % inputs->named_count] & mask;
         return edges[which % (inputs->wild ? 5u : 2u)];
+    }
     if (inputs->style == BF_INPUTS_NUMBERS && !inputs->timid) {
         /* As many of each size, and of each sign: uniform ones are hardly ever below 2^24. */
         uint64_t low = inputs_mix(random) & (UINT64_MAX >> (64 - 1 - (random >> 8) % bits));

@@ -28,6 +28,7 @@
  *
  *  GI-7  Numbers of classes are of each magnitude that there is in these, with all bits that a
  *        float of 32 has, 0 and 1 among them; infinities and NaN where some format has such.
+ *  GI-8  Half of the edges of integers are those that are 'named', unless 'timid'.
  *
  * Thread-safety: pure. Proven by tests/specialize.
  */
@@ -92,9 +93,11 @@ struct bf_inputs {
     bool other;     /* GI-3; with 'free' */
     enum bf_inputs_pushed pushed; /* GI-3; with 'free' */
     uint32_t stratum;             /* of those: below BF_INPUTS_STRATA */
-    uint32_t magnitude; /* GI-6: 1 to BF_INPUTS_MAGNITUDES, in BF_INPUTS_NUMBERS; 0: any */
-    bool rounds;        /* GI-6: loops are to go round 'limit' times */
-    bool unfloating;    /* unknown words are integers: loops may depend on them */
+    uint32_t magnitude;    /* GI-6: 1 to BF_INPUTS_MAGNITUDES, in BF_INPUTS_NUMBERS; 0: any */
+    bool rounds;           /* GI-6: loops are to go round 'limit' times */
+    bool unfloating;       /* unknown words are integers: loops may depend on them */
+    const uint32_t *named; /* GI-8 */
+    uint32_t named_count;
 };
 
 /* What word i is: 'kinds' holds for the first words, and its last 'period' ones for ever after;

@@ -66,6 +66,8 @@ bool bf_seed_suits(const struct bf_check_info *info, uint32_t seed);
 
 /* Those from here on are only where the program itself has few invocations. [CK-10] */
 #define BF_USUAL_SEEDS 32
+/* Of those, and the ones below, where edges are many: integers are also what is named. [CK-23] */
+#define BF_FIRST_NAMED_SEED 35
 /* Those from here on are only for points that the others have left dark, each of a stratum. */
 #define BF_FIRST_ANY_SEED 48
 _Static_assert(BF_FIRST_ANY_SEED + BF_INPUTS_STRATA == BF_CHECK_SEEDS, "each has a stratum");

@@ -33,6 +33,7 @@
 
 #define BF_WIRE_MAGIC     0x31574642u /* "BFW1" */
 #define BF_WIRE_BODY_MOST (256u << 20)
+#define BF_WIRE_NAMED     16
 
 enum bf_wire_kind {
     BF_WIRE_DEVICE = 1,
@@ -132,8 +133,9 @@ struct bf_wire_check {
     struct bf_pipeline_interface interface;
     struct bf_check_layout layout;
     struct bf_check_set *sets;
-    bool sets_are[BF_CHECK_SETS]; /* a set that the program's layout has */
-    const uint8_t *push;          /* BF_CHECK_PUSH_BYTES */
+    bool sets_are[BF_CHECK_SETS];  /* a set that the program's layout has */
+    const uint8_t *push;           /* BF_CHECK_PUSH_BYTES */
+    uint32_t named[BF_WIRE_NAMED]; /* helper_check_info's */
     uint64_t fixed;
     uint32_t groups[3];
 };

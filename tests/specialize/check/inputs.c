@@ -138,6 +138,28 @@ TEST(integers_of_small_blocks_are_of_the_magnitude_asked_for)
     }
 }
 
+/* [GI-8] */
+TEST(edges_of_integers_are_named)
+{
+    static const uint32_t named[] = {63, 700};
+    static const uint8_t kinds[] = {BF_UNIT_INTEGER};
+    struct bf_inputs inputs = {
+        .seed = 35, .style = BF_INPUTS_EDGES, .limit = 16, .named = named, .named_count = 2};
+    uint32_t words[WORDS], found[2] = {0};
+    bf_inputs_words(&inputs, 1, kinds, 1, 1, words, WORDS);
+    for (uint32_t i = 0; i < WORDS; i++) {
+        found[0] += words[i] == 63;
+        found[1] += words[i] == 700;
+        assert_true(words[i] < 16 || words[i] == 63 || words[i] == 700);
+    }
+    assert_in_range(found[0], WORDS / 16, WORDS / 4);
+    assert_in_range(found[1], WORDS / 16, WORDS / 4);
+    inputs.timid = true;
+    bf_inputs_words(&inputs, 1, kinds, 1, 1, words, WORDS);
+    for (uint32_t i = 0; i < WORDS; i++)
+        assert_true(words[i] < 16);
+}
+
 static void halves_count(const struct bf_inputs *inputs, uint32_t exponents[32])
 {
     uint32_t words[WORDS];
