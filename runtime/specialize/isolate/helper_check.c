@@ -201,7 +201,7 @@ static uint32_t length_of(const uint32_t *in, const uint32_t *end)
 }
 
 /* What selects a case, and constants that are compared with. */
-static void names_read(struct names *n, const struct bf_build_code *code)
+static void named_read(struct names *n, const struct bf_build_code *code)
 {
     const uint32_t *const begin = code->words + 5, *const end = code->words + code->size / 4;
     uint32_t length;
@@ -221,7 +221,7 @@ static void names_read(struct names *n, const struct bf_build_code *code)
 }
 
 /* Of what is folded, and of the general pipeline. */
-static uint32_t names_find(struct bf_wire_check *wanted)
+static uint32_t named_find(struct bf_wire_check *wanted)
 {
     const struct bf_wire_build *general = &wanted->builds[0];
     const uint32_t stage_count =
@@ -234,7 +234,7 @@ static uint32_t names_find(struct bf_wire_check *wanted)
             named_add(&n, value);
     }
     for (uint32_t i = 0; i < stage_count; i++)
-        names_read(&n, &general->code[i]);
+        named_read(&n, &general->code[i]);
     return n.count;
 }
 
@@ -257,7 +257,7 @@ struct bf_check_info helper_check_info(struct bf_wire_check *wanted,
         .push = wanted->push,
         .fixed = wanted->fixed,
         .named = wanted->named,
-        .named_count = names_find(wanted),
+        .named_count = named_find(wanted),
         .groups = {wanted->groups[0], wanted->groups[1], wanted->groups[2]},
         .general = general->handle,
     };
