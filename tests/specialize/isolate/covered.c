@@ -141,8 +141,8 @@ TEST(what_agrees_with_powers_of_two_agrees_with_others)
         assert_int_equal(answer.forms[k].reason, BF_REASON_NONE);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     alarm(110);
-    return test_run(NULL);
+    return test_run(argc > 1 ? argv[1] : NULL);
 }

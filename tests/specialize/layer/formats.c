@@ -155,7 +155,7 @@ static char *program_close(struct program *p)
 
 static void frame(struct program *p, VkPipeline pipeline, const struct texture *t)
 {
-    static const struct push push = {509.0f, 0};
+    static const struct push push = {509.0f, 1};
     const VkCommandBufferBeginInfo begin = info_begin(VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
     memset(p->words, 0, TEXELS * 4);
     assert_success(vkBeginCommandBuffer(p->commands, &begin));

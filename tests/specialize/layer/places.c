@@ -130,7 +130,7 @@ static char *program_close(struct program *p)
 /* Draws to that framebuffer; the first row is in 'words'. */
 static void frame(struct program *p, VkPipeline pipeline, uint32_t large)
 {
-    static const struct push push = {509.0f, 0};
+    static const struct push push = {509.0f, 1};
     const uint32_t side = large ? SIDE : SMALL;
     const VkCommandBufferBeginInfo begin = info_begin(VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
     const VkClearValue clear = {.color.float32 = {1}};
