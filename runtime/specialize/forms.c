@@ -166,7 +166,7 @@ static bool device_keeps(const struct bf_job *job)
         atomic_store(&s->keeps, keeps ? BF_DEVICE_KEEPS : BF_DEVICE_DROPS);
         if (!keeps)
             bf_message(BF_MESSAGE_INFO, "specialize: the device says that it keeps signs of zeros, "
-                                        "infinities and NaN, but doesn't");
+                                        "infinities and NaN, and a check doesn't show it");
     }
     return atomic_load(&s->keeps) == BF_DEVICE_KEEPS;
 }

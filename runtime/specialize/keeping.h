@@ -19,7 +19,8 @@
 struct bf_isolate;
 
 /* Has a helper compare them, for floats of 32 bits, which the device says it can be asked for.
- * Blocks until it has, as bf_isolate_check, whose results these are. *keeps: with VK_SUCCESS.
+ * Blocks until it has, as bf_isolate_check, whose results these are. *keeps: with VK_SUCCESS;
+ * false also where the driver fails over it.
  * Thread-safety: safe; for background tasks, since it takes long. */
 VkResult bf_keeping_ask(struct bf_isolate *isolate, bool *keeps);
 

@@ -167,7 +167,8 @@ struct bf_specializer {
     struct bf_lock verdict_lock;
     struct bf_archive *archive; /* opened when the first pipeline is watched */
     struct bf_isolate *isolate;
-    _Atomic(enum bf_device_keeps) keeps; /* FM-2 */
+    /* FM-2: whoever needs it asks, if nobody has; of two who ask at once either may be the last */
+    _Atomic(enum bf_device_keeps) keeps;
     _Atomic bool stopping;
 
     _Atomic(struct bf_analysis *) unanalysed, analysed; /* the latest first */

@@ -73,9 +73,10 @@
  *        order of these shows there alone; or they are no numbers any more, times 0.
  *  CK-22 What comes to a point to which, as was said, no inputs can, has no plan:
  *        BF_REASON_UNCHECKABLE.
- *  CK-23 Where a dry run goes before, and the program itself has few invocations, integers are on
- *        some inputs mostly 0, 1 and those that shaders and what is folded name: what is asked for
- *        by equality is then come to with many other numbers.
+ *  CK-23 Where a dry run goes before, integers are on some of the inputs for programs that have few
+ *        invocations themselves, and of those for points that are dark, mostly 0, 1 and those that
+ *        shaders and what is folded name: what is asked for by equality is then come to with many
+ *        other numbers.
  *
  * Proven by tests/specialize.
  *

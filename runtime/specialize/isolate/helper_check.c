@@ -7,11 +7,10 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include <spirv/unified1/spirv.h>
-
 #include "gpu/made.h"
 #include "specialize/dry_run/needed.h"
 #include "specialize/isolate/helper_link.h"
+#include "specialize/isolate/helper_names.h"
 #include "specialize/shader/subgroup.h"
 
 static PFN_vkCreateRenderPass2 pass_maker(const struct helper_device *device)
@@ -40,12 +39,23 @@ bool helper_subgroups_may_differ(const struct helper_device *device,
     return may;
 }
 
+uint32_t helper_stage_count(const struct bf_wire_build *build)
+{
+    return build->point == VK_PIPELINE_BIND_POINT_COMPUTE ? 1 : build->graphics.stageCount;
+}
+
+struct bf_shader_info helper_stage_info(const struct bf_wire_build *build, uint32_t i)
+{
+    const VkPipelineShaderStageCreateInfo *stage =
+        build->point == VK_PIPELINE_BIND_POINT_COMPUTE ? &build->compute.stage : &build->stages[i];
+    return (struct bf_shader_info){build->code[i].words, build->code[i].size / 4, stage->pName,
+                                   stage->stage, stage->pSpecializationInfo};
+}
+
 uint32_t helper_folded_stage(const struct bf_wire_check *check)
 {
     const struct bf_wire_build *general = &check->builds[0], *folded = &check->builds[1];
-    const uint32_t stage_count =
-        general->point == VK_PIPELINE_BIND_POINT_COMPUTE ? 1 : general->graphics.stageCount;
-    for (uint32_t i = 0; i < stage_count && check->build_count > 1; i++) {
+    for (uint32_t i = 0; i < helper_stage_count(general) && check->build_count > 1; i++) {
         if (general->code[i].size != folded->code[i].size ||
             memcmp(general->code[i].words, folded->code[i].words, general->code[i].size) != 0)
             return i;
@@ -170,74 +180,6 @@ struct bf_checker_info helper_checker_info(struct helper_device *device)
     };
 }
 
-/* Integers that are asked for. [CK-23] */
-struct names {
-    uint32_t *values; /* BF_WIRE_NAMED */
-    uint32_t count;
-    uint32_t compared[256]; /* ids */
-    uint32_t compared_count;
-};
-
-/* Floats aren't so small, as bits. */
-static void named_add(struct names *n, uint32_t value)
-{
-    for (uint32_t i = 0; i < n->count; i++)
-        if (n->values[i] == value)
-            return;
-    if (value > 1 && value <= UINT16_MAX && n->count < BF_WIRE_NAMED)
-        n->values[n->count++] = value;
-}
-
-static void compared_add(struct names *n, uint32_t id)
-{
-    if (n->compared_count < sizeof(n->compared) / sizeof(n->compared[0]))
-        n->compared[n->compared_count++] = id;
-}
-
-/* The length of an instruction; 0: there is none. */
-static uint32_t length_of(const uint32_t *in, const uint32_t *end)
-{
-    return in < end && *in >> 16 <= (size_t)(end - in) ? *in >> 16 : 0;
-}
-
-/* What selects a case, and constants that are compared with. */
-static void named_read(struct names *n, const struct bf_build_code *code)
-{
-    const uint32_t *const begin = code->words + 5, *const end = code->words + code->size / 4;
-    uint32_t length;
-    n->compared_count = 0;
-    for (const uint32_t *in = begin; (length = length_of(in, end)); in += length) {
-        const uint32_t opcode = *in & 0xffff;
-        for (uint32_t w = 3; w < 5 && w < length; w++)
-            if (opcode >= SpvOpIEqual && opcode <= SpvOpSLessThanEqual)
-                compared_add(n, in[w]);
-        for (uint32_t w = 3; opcode == SpvOpSwitch && w < length; w += 2)
-            named_add(n, in[w]);
-    }
-    for (const uint32_t *in = begin; (length = length_of(in, end)); in += length)
-        for (uint32_t i = 0; *in == (4u << 16 | SpvOpConstant) && i < n->compared_count; i++)
-            if (n->compared[i] == in[2])
-                named_add(n, in[3]);
-}
-
-/* Of what is folded, and of the general pipeline. */
-static uint32_t named_find(struct bf_wire_check *wanted)
-{
-    const struct bf_wire_build *general = &wanted->builds[0];
-    const uint32_t stage_count =
-        general->point == VK_PIPELINE_BIND_POINT_COMPUTE ? 1 : general->graphics.stageCount;
-    struct names n = {.values = wanted->named};
-    for (uint32_t i = 0; i < BF_CHECK_PUSH_BYTES / 4; i++) {
-        uint32_t value;
-        memcpy(&value, wanted->push + 4 * i, 4);
-        if (wanted->fixed >> i & 1)
-            named_add(&n, value);
-    }
-    for (uint32_t i = 0; i < stage_count; i++)
-        named_read(&n, &general->code[i]);
-    return n.count;
-}
-
 struct bf_check_info helper_check_info(struct bf_wire_check *wanted,
                                        const struct bf_wire_build *build,
                                        const struct helper_pipeline *general)
@@ -257,7 +199,7 @@ struct bf_check_info helper_check_info(struct bf_wire_check *wanted,
         .push = wanted->push,
         .fixed = wanted->fixed,
         .named = wanted->named,
-        .named_count = named_find(wanted),
+        .named_count = helper_names_find(wanted),
         .groups = {wanted->groups[0], wanted->groups[1], wanted->groups[2]},
         .general = general->handle,
     };

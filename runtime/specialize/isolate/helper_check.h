@@ -5,6 +5,7 @@
 #define BELFRY_SPECIALIZE_HELPER_CHECK_H
 
 #include "specialize/isolate/helper_device.h"
+#include "specialize/shader/shader.h"
 
 /* A pipeline, with all that it was made of. */
 struct helper_pipeline {
@@ -25,6 +26,10 @@ bool helper_check_can(const struct helper_device *device, const struct bf_wire_c
 /* SZ-1 (specialize/shader/subgroup.h). */
 bool helper_subgroups_may_differ(const struct helper_device *device,
                                  const struct bf_wire_build *build);
+
+uint32_t helper_stage_count(const struct bf_wire_build *build);
+/* As the request has it. */
+struct bf_shader_info helper_stage_info(const struct bf_wire_build *build, uint32_t i);
 
 /* The stage in which the forms differ from the general pipeline: they differ among each other in
  * decorations alone. UINT32_MAX: there is none. */

@@ -83,8 +83,7 @@ static VkResult form_copy(struct form *form, const struct bf_wire_build *build)
      * one: one more comes behind it, and drivers have looked into those before what is bound. */
     form->build.link_count = form->build.null_sets = 0;
     form->told = set_count;
-    form->stage_count =
-        build->point == VK_PIPELINE_BIND_POINT_COMPUTE ? 1 : build->graphics.stageCount;
+    form->stage_count = helper_stage_count(build);
     form->runs = calloc(form->stage_count + 1, sizeof(*form->runs));
     form->code = calloc(form->stage_count + 1, sizeof(*form->code));
     form->sets = calloc(set_count + 1, sizeof(*form->sets));
@@ -126,14 +125,6 @@ static bool stage_tells(const struct helper_device *dry, VkShaderStageFlagBits s
                                                    : dry->features.vertexPipelineStoresAndAtomics;
 }
 
-static struct bf_shader_info stage_info(const struct bf_wire_build *build, uint32_t i)
-{
-    const VkPipelineShaderStageCreateInfo *stage =
-        build->point == VK_PIPELINE_BIND_POINT_COMPUTE ? &build->compute.stage : &build->stages[i];
-    return (struct bf_shader_info){build->code[i].words, build->code[i].size / 4, stage->pName,
-                                   stage->stage, stage->pSpecializationInfo};
-}
-
 /* With functions that are called from one place each. */
 static struct bf_shader_info stage_parted(const struct form *form, struct bf_shader_info info)
 {
@@ -149,7 +140,8 @@ static VkResult form_need(struct form *form, const struct bf_wire_check *check)
     if (i == UINT32_MAX)
         return VK_SUCCESS;
     const struct bf_dry_run *run = &form->runs[i];
-    const struct bf_shader_info general = stage_parted(form, stage_info(&check->builds[0], i));
+    const struct bf_shader_info general =
+        stage_parted(form, helper_stage_info(&check->builds[0], i));
     const struct bf_build_code *folded = &check->builds[1].code[i];
     const struct bf_needed_info info = {
         .general = &general,
@@ -223,7 +215,7 @@ static VkResult form_rewrite(struct form *form, const struct bf_wire_build *buil
     if (!infos)
         return result;
     for (uint32_t i = 0; i < form->stage_count; i++)
-        infos[i] = stage_info(build, i);
+        infos[i] = helper_stage_info(build, i);
     result = bf_stages_open(infos, form->stage_count, &stages);
     for (uint32_t n = 0; result == VK_SUCCESS && !*why && n < form->stage_count; n++) {
         const uint32_t i = bf_stages_nth(&stages, n);

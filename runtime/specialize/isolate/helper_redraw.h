@@ -25,10 +25,10 @@
 #include "specialize/isolate/helper_check.h"
 
 /*
- * After helper_check_run with these arguments: takes the verdict back of forms that passed it, if
- * their positions or colors differ or can't be compared. The pipelines are then others, for
- * helper_pipeline_free, and the request is of no use any more. Errors: helper_pipeline_make's and
- * bf_check_run's.
+ * After helper_check_run, whose pipelines are gone: takes the verdict back of forms that passed it,
+ * if their positions or colors differ or can't be compared. The pipelines, zeroed, are then others,
+ * for helper_pipeline_free, and the request is of no use any more. Errors: helper_pipeline_make's
+ * and bf_check_run's.
  */
 VkResult helper_redraw_check(struct helper_device *device, struct bf_wire_check *check,
                              struct helper_pipeline *pipelines, const struct bf_check_plan *plan,

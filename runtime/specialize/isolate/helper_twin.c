@@ -21,13 +21,6 @@ static VkPipelineShaderStageCreateInfo *stage_of(struct bf_wire_build *build, ui
                                                           : &build->stages[stage];
 }
 
-static struct bf_shader_info twin_info(struct bf_wire_build *build, uint32_t stage)
-{
-    const VkPipelineShaderStageCreateInfo *info = stage_of(build, stage);
-    return (struct bf_shader_info){build->code[stage].words, build->code[stage].size / 4,
-                                   info->pName, info->stage, info->pSpecializationInfo};
-}
-
 /* ----------------------------------------------------------------------------------- Numbers -- */
 
 /* A power of two near to which lies no integer but itself. By 1 and -1 no product is another
@@ -59,7 +52,7 @@ static VkResult push_change(struct bf_wire_check *check, uint32_t stage,
                             uint8_t push[BF_CHECK_PUSH_BYTES], bool *changed)
 {
     const uint32_t steers = BF_USE_LOOP | BF_USE_SWITCH | BF_USE_INDEX | BF_USE_STRIDE;
-    const struct bf_shader_info about = twin_info(&check->builds[0], stage);
+    const struct bf_shader_info about = helper_stage_info(&check->builds[0], stage);
     struct bf_shader *shader;
     uint32_t count;
     VkResult result = bf_shader_create_over(&about, &shader);
@@ -124,7 +117,7 @@ static VkResult twin_make(struct twin *twin, struct bf_wire_build *build, uint32
                           uint32_t count)
 {
     VkPipelineShaderStageCreateInfo *info = stage_of(build, stage);
-    const struct bf_shader_info about = twin_info(build, stage);
+    const struct bf_shader_info about = helper_stage_info(build, stage);
     struct bf_module m;
     twin->code = build->code[stage];
     twin->specialized = info->pSpecializationInfo;
@@ -179,7 +172,7 @@ VkResult helper_twin_check(struct helper_device *robust, struct bf_wire_check *c
     bool changed = false;
     if (!helper_any_passed(verdict) || stage == UINT32_MAX)
         return VK_SUCCESS;
-    usual.more_seeds = 0;
+    usual.more_seeds = 0; /* orders show on ordinary numbers */
     memcpy(other, push, sizeof(other));
     VkResult result = push_change(check, stage, other, &changed);
     check->push = other;

@@ -135,7 +135,7 @@ struct bf_wire_check {
     struct bf_check_set *sets;
     bool sets_are[BF_CHECK_SETS];  /* a set that the program's layout has */
     const uint8_t *push;           /* BF_CHECK_PUSH_BYTES */
-    uint32_t named[BF_WIRE_NAMED]; /* helper_check_info's */
+    uint32_t named[BF_WIRE_NAMED]; /* helper_names_find's */
     uint64_t fixed;
     uint32_t groups[3];
 };
