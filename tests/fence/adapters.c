@@ -117,16 +117,6 @@ static void adapters_close(struct adapters *a)
 
 enum { GPU, CPU };
 
-/* As a kernel-mode queue's, its waits and signals are the CPU's. */
-static BfCommandQueue make_software_queue(struct fixture *f)
-{
-    const BfCommandQueueCreateInfo info = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO),
-                                           .flags = BF_COMMAND_QUEUE_SOFTWARE_FENCES_BIT};
-    BfCommandQueue queue;
-    assert_success(bfCreateCommandQueue(f->bf, &info, &queue));
-    return f->made_queues[f->queue_count++] = queue;
-}
-
 /* As a user-mode driver does it: a command buffer stores the value, and the interrupt tells of
  * it. */
 static void store_on_gpu(struct fixture *f, BfCommandQueue queue, BfFence fence, uint64_t value)
@@ -217,9 +207,9 @@ static void table(bool igpu_native, bool igpu_waits, int wait_from, int signal_f
         adapters_open(&a, igpu_native, ways[i].made_on_igpu,
                       ways[i].written ? BF_SYNC_OBJECT_PROGRAM_WRITTEN_BIT : 0);
         if (ways[i].igpu_software)
-            a.igpu_queue = make_software_queue(&a.igpu);
+            a.igpu_queue = make_software_queue(&a.igpu, BF_COMMAND_LIST_TYPE_DIRECT);
         if (ways[i].dgpu_software)
-            a.dgpu_queue = make_software_queue(&a.dgpu);
+            a.dgpu_queue = make_software_queue(&a.dgpu, BF_COMMAND_LIST_TYPE_DIRECT);
         if (igpu_waits)
             cell(&a.igpu, a.igpu_queue, a.on_igpu, wait_from, &a.dgpu, a.dgpu_queue, a.on_dgpu,
                  signal_from, ways[i].written);

@@ -15,16 +15,6 @@ static void await_word(const volatile uint64_t *word, uint64_t value)
         sched_yield();
 }
 
-static BfCommandQueue make_software_queue(struct fixture *f, BfCommandListType type)
-{
-    const BfCommandQueueCreateInfo info = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO), .type = type,
-                                           .flags = BF_COMMAND_QUEUE_SOFTWARE_FENCES_BIT};
-    BfCommandQueue queue;
-    assert_success(bfCreateCommandQueue(f->bf, &info, &queue));
-    assert_true(f->queue_count < FIXTURE_OBJECTS);
-    return f->made_queues[f->queue_count++] = queue;
-}
-
 /* The CPU's signal between a store and the end of its batch: the pending signals have the queue's
  * last. */
 TYPE_TEST(the_cpus_signal_beside_a_queues_is_overtaken_in_both)
@@ -42,13 +32,6 @@ TYPE_TEST(the_cpus_signal_beside_a_queues_is_overtaken_in_both)
     f->icd.hold_before_signals(false);
     await_word(word, 5);
     assert_value(fence, 5);
-}
-
-static void step(struct fixture *f, uint32_t family)
-{
-    for (uint32_t i = 0; i <= FIXTURE_QUEUES; i++) /* and the spare */
-        f->icd.step(family, i);
-    f->icd.quiesce();
 }
 
 /* The store of the queue whose signal comes last among the pending ones is made first. */
@@ -71,7 +54,7 @@ TEST(the_order_of_stores_gives_way_to_that_of_signals)
     f.icd.pause();
     queue_signal(first, fence, 5);
     queue_signal(second, fence, 3);
-    step(&f, other);
+    step_family(&f, other);
     await_word(word, 3);
     assert_value(fence, 3);
     /* A signal of the CPU's in between; and the first queue's comes last. */
@@ -85,12 +68,12 @@ TEST(the_order_of_stores_gives_way_to_that_of_signals)
     queue_signal(first, fence, 8);
     queue_signal(second, fence, 7);
     f.icd.hold_before_signals(true);
-    step(&f, other);
+    step_family(&f, other);
     assert_int_equal(load(word), 7);
-    step(&f, one);
+    step_family(&f, one);
     assert_int_equal(load(word), 8);
-    step(&f, one); /* its signals: it is over first */
-    step(&f, other);
+    step_family(&f, one); /* its signals: it is over first */
+    step_family(&f, other);
     await_word(word, 7);
     f.icd.hold_before_signals(false);
     f.icd.resume();

@@ -61,14 +61,6 @@ static BfFence open_again(struct fixture *f, BfFence fence)
     return f->made_fences[f->fence_count++];
 }
 
-static BfCommandQueue make_software_queue(struct fixture *f)
-{
-    const BfCommandQueueCreateInfo info = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO),
-                                           .flags = BF_COMMAND_QUEUE_SOFTWARE_FENCES_BIT};
-    assert_success(bfCreateCommandQueue(f->bf, &info, &f->made_queues[f->queue_count]));
-    return f->made_queues[f->queue_count++];
-}
-
 FIXTURE_TEST(the_word_is_there_when_the_cpu_signals)
 {
     BfFence fence = make_native_fence(f, 0);
@@ -98,7 +90,7 @@ FIXTURE_TEST(the_word_is_there_when_others_signal)
 
 FIXTURE_TEST(the_word_is_there_when_a_software_queue_signals)
 {
-    BfCommandQueue queue = make_software_queue(f);
+    BfCommandQueue queue = make_software_queue(f, BF_COMMAND_LIST_TYPE_DIRECT);
     BfFence fence = make_native_fence(f, 0);
     BfEvent event = make_event(f);
     look_where_it_tells(fence);
@@ -111,13 +103,6 @@ FIXTURE_TEST(the_word_is_there_when_a_software_queue_signals)
     await_idle(queue);
     assert_int_equal(told.early, 0);
     assert_value(fence, 3);
-}
-
-static void step(struct fixture *f, uint32_t family)
-{
-    for (uint32_t i = 0; i <= FIXTURE_QUEUES; i++) /* and the spare */
-        f->icd.step(family, i);
-    f->icd.quiesce();
 }
 
 /* The queue whose signal is the first of the two stores last. */
@@ -140,11 +125,11 @@ TEST(the_word_is_there_when_a_race_is_over)
         queue_signal(first, fence, 7);
         queue_signal(second, fence, 8);
         f.icd.hold_before_signals(true);
-        step(&f, other);
-        step(&f, one);
+        step_family(&f, other);
+        step_family(&f, one);
         assert_int_equal(atomic_load(told.fence->native->current.value), 7);
-        step(&f, one); /* its signals */
-        step(&f, other);
+        step_family(&f, one); /* its signals */
+        step_family(&f, other);
         await_event(event);
         assert_told(1, 8);
         f.icd.hold_before_signals(false);

@@ -110,6 +110,8 @@ bool fixture_has_native_fences(void);
 
 extern const BfCommandListType queue_types[3];
 BfCommandQueue make_queue(struct fixture *f, BfCommandListType type);
+/* As a kernel-mode queue's, its waits and signals are the CPU's. */
+BfCommandQueue make_software_queue(struct fixture *f, BfCommandListType type);
 BfFence make_fence(struct fixture *f, uint64_t value);
 BfFence make_native_fence(struct fixture *f, uint64_t value);
 BfEvent make_event(struct fixture *f); /* resets itself, not set */
@@ -164,6 +166,10 @@ uint32_t read_word(struct fixture *f, uint32_t index);
  * queues alone can do it. */
 VkEvent stall_begin(struct fixture *f, BfCommandQueue queue);
 void stall_end(struct fixture *f, VkEvent stall);
+
+/* On the test driver, while it is paused, and not under the layer, whose families aren't the
+ * driver's: each of a family's VkQueues goes on by one step. Returns when these have ended. */
+void step_family(struct fixture *f, uint32_t family);
 
 /* Returns when all has happened that may happen now: on the test driver, when every driver queue is
  * idle or blocked; elsewhere when work of another queue, submitted now, has come through (during a

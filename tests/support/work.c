@@ -17,6 +17,16 @@ BfCommandQueue make_queue(struct fixture *f, BfCommandListType type)
     return f->made_queues[f->queue_count++] = queue;
 }
 
+BfCommandQueue make_software_queue(struct fixture *f, BfCommandListType type)
+{
+    const BfCommandQueueCreateInfo info = {BF_TYPE(COMMAND_QUEUE_CREATE_INFO), .type = type,
+                                           .flags = BF_COMMAND_QUEUE_SOFTWARE_FENCES_BIT};
+    BfCommandQueue queue;
+    assert_success(bfCreateCommandQueue(f->bf, &info, &queue));
+    assert_true(f->queue_count < FIXTURE_OBJECTS);
+    return f->made_queues[f->queue_count++] = queue;
+}
+
 static BfFence keep_fence(struct fixture *f, BfFence fence)
 {
     assert_non_null(fence);
@@ -220,6 +230,13 @@ VkCommandBuffer copy_word(struct fixture *f, BfCommandQueue queue, uint32_t from
 uint32_t read_word(struct fixture *f, uint32_t index)
 {
     return *(volatile uint32_t *)&f->words[index];
+}
+
+void step_family(struct fixture *f, uint32_t family)
+{
+    for (uint32_t i = 0; i <= FIXTURE_QUEUES; i++) /* and the spare */
+        f->icd.step(family, i);
+    f->icd.quiesce();
 }
 
 VkEvent stall_begin(struct fixture *f, BfCommandQueue queue)
