@@ -23,6 +23,10 @@ CASES = [
     ("one would warn", {"one": GOOD, "two": BREAK.format("a++", "int b;")}, True, "-w", "2 of 2 broken sources compile"),
     ("no such text", {"one": BREAK.format("b++", "b--;")}, True, "", "one: the old text is not in base/a.c"),
     ("no object", {"one": GOOD}, False, "", "no break has an object"),
+    ("one of several doesn't", {"one": GOOD, "two": BREAK.format("return a", "return b;"),
+                                "three": BREAK.format("int a = 1", "int a = 2;")}, True, "", "two: base/a.c does not compile"),
+    ("each does, not together", {"one": BREAK.format("a++", ""), "two": BREAK.format("return a", "return 0;")}, True, "",
+     "2 of 2 broken sources compile"),
     ("many", {f"b{i}": GOOD for i in range(10)}, True, "", "10 of 10 broken sources compile"),
 ]
 
