@@ -418,23 +418,6 @@ static bool has_instances(const VkPipelineVertexInputStateCreateInfo *state)
     return any;
 }
 
-/* Vertex shaders that make up their vertices often take them from an array of three. Where
- * fragments read what others write, there is one triangle, or one that is culled beside. */
-static void record_draw(struct bf_check *check, const struct bf_seed *seed)
-{
-    const struct bf_pipeline_interface *interface = check->info->interface;
-    const VkPipelineVertexInputStateCreateInfo *state = interface->graphics->pVertexInputState;
-    const VkPipelineRasterizationStateCreateInfo *raster = interface->graphics->pRasterizationState;
-    bool buffers = state && state->vertexBindingDescriptionCount;
-    bool single = interface->fragile || check->draw.feedback;
-    uint32_t vertices = single && !buffers ? 3 : seed->vertices;
-    if (check->draw.feedback && buffers)
-        vertices = raster && raster->cullMode != VK_CULL_MODE_NONE ? 6 : 3;
-    const struct bf_draw_range range = {vertices, single ? 1 : seed->instances,
-                                        has_instances(state) ? 0 : seed->first_instance};
-    bf_draw_record(&check->draw, check->commands[WORK], &range, check->seed);
-}
-
 static VkResult record_work(struct bf_check *check, VkPipeline pipeline)
 {
     struct bf_gpu *gpu = check->checker->place.gpu;
@@ -454,7 +437,8 @@ static VkResult record_work(struct bf_check *check, VkPipeline pipeline)
         gpu->vk.vkCmdBindDescriptorSets(commands, point, layout->handle, layout->set_count, 1,
                                         &check->told.set, 0, NULL);
     if (interface->graphics) {
-        record_draw(check, seed);
+        bf_draw_record(&check->draw, commands, check->seed,
+                       has_instances(interface->graphics->pVertexInputState) ? 0 : seed->instance);
     } else {
         gpu->vk.vkCmdDispatch(commands, check->groups[0], check->groups[1], check->groups[2]);
     }

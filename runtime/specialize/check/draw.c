@@ -655,8 +655,48 @@ static void check_draw_pass_begin(const struct bf_draw *draw, VkCommandBuffer co
         vk->vkCmdNextSubpass(commands, VK_SUBPASS_CONTENTS_INLINE);
 }
 
-void bf_draw_record(const struct bf_draw *draw, VkCommandBuffer commands,
-                    const struct bf_draw_range *range, uint32_t seed)
+static uint32_t vertices_of(VkPrimitiveTopology topology)
+{
+    switch (topology) {
+    case VK_PRIMITIVE_TOPOLOGY_LINE_LIST_WITH_ADJACENCY:
+    case VK_PRIMITIVE_TOPOLOGY_LINE_STRIP_WITH_ADJACENCY:
+        return 4;
+    case VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST_WITH_ADJACENCY:
+    case VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP_WITH_ADJACENCY:
+        return 6;
+    default: /* of lines one, or two */
+        return 3;
+    }
+}
+
+/* Whether something has these from buffers, or from what the vertex shader makes up. Of two
+ * triangles of a list that face either way one is drawn, or both if one is culled; but of what a
+ * shader makes up and that may depend on an array there is the first alone, since such arrays often
+ * have three elements. */
+static void choose_vertices(const struct bf_draw *draw, uint32_t seed, uint32_t *first,
+                            uint32_t *count)
+{
+    const VkGraphicsPipelineCreateInfo *graphics = draw->interface->graphics;
+    const VkPipelineVertexInputStateCreateInfo *vertices = graphics->pVertexInputState;
+    const VkPipelineRasterizationStateCreateInfo *raster = graphics->pRasterizationState;
+    const VkPrimitiveTopology topology = graphics->pInputAssemblyState
+                                             ? graphics->pInputAssemblyState->topology
+                                             : VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
+    const bool buffers = vertices && vertices->vertexBindingDescriptionCount;
+    const bool culls = raster && raster->cullMode != VK_CULL_MODE_NONE &&
+                       !check_draw_is_dynamic(draw, VK_DYNAMIC_STATE_CULL_MODE);
+    *first = 0;
+    *count = vertices_of(topology);
+    if (topology != VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST)
+        return;
+    if (buffers && culls)
+        *count = 6;
+    else if (buffers || (!draw->interface->fragile && !draw->feedback))
+        *first = seed / 2 % 2 * 3; /* a seed's number being odd means other things */
+}
+
+void bf_draw_record(const struct bf_draw *draw, VkCommandBuffer commands, uint32_t seed,
+                    uint32_t instance)
 {
     const struct VolkDeviceTable *vk = &draw->resources->place->gpu->vk;
     const VkPipelineDynamicStateCreateInfo *dynamic = draw->interface->graphics->pDynamicState;
@@ -667,7 +707,9 @@ void bf_draw_record(const struct bf_draw *draw, VkCommandBuffer commands,
         begin_rendering(draw, commands);
     else
         check_draw_pass_begin(draw, commands);
-    vk->vkCmdDraw(commands, range->vertices, range->instances, 0, range->first_instance);
+    uint32_t first, count;
+    choose_vertices(draw, seed, &first, &count);
+    vk->vkCmdDraw(commands, count, 1, first, instance);
     if (draw->rendering) {
         vk->vkCmdEndRendering(commands);
         return;

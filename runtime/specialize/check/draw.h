@@ -43,13 +43,10 @@ VkResult bf_draw_build(struct bf_draw *draw);
 /* A zeroed one is allowed. */
 void bf_draw_finish(struct bf_draw *draw);
 
-struct bf_draw_range {
-    uint32_t vertices, instances, first_instance;
-};
-
-/* Pipeline, sets and push constants are bound already. The least 'seed' draws over what is there,
- * others leave it to tests of depth where the pipeline leaves that to commands. */
-void bf_draw_record(const struct bf_draw *draw, VkCommandBuffer commands,
-                    const struct bf_draw_range *range, uint32_t seed);
+/* Pipeline, sets and push constants are bound already. Draws one instance of one primitive, or of
+ * several that lie apart or of which one is culled. [CK-24] The least 'seed' draws over what is
+ * there, others leave it to tests of depth where the pipeline leaves that to commands. */
+void bf_draw_record(const struct bf_draw *draw, VkCommandBuffer commands, uint32_t seed,
+                    uint32_t instance);
 
 #endif

@@ -28,7 +28,6 @@ enum bf_seed_shape {
 struct bf_seed {
     enum bf_inputs_style style;
     uint32_t groups[3];
-    uint32_t vertices, instances;
     /* The program's push constants, or others. */
     enum {
         BF_PUSHED,
@@ -44,7 +43,7 @@ struct bf_seed {
     /* What the limit is of integers that loops may depend on; only for shaders with loops. 0: the
      * least, for all shaders. */
     uint32_t rounds;
-    uint32_t first_instance; /* of draws without buffers of instances */
+    uint32_t instance; /* of draws without buffers of instances */
     enum bf_seed_shape shape;
     uint32_t magnitude; /* of integers in small blocks, in BF_INPUTS_NUMBERS; 0: any */
 };

@@ -5,6 +5,7 @@
 #include "specialize/check/seeds.h"
 
 #include "shaders/check_corner.vert.h"
+#include "shaders/check_faces.frag.h"
 #include "shaders/check_instance.frag.h"
 #include "shaders/check_instance.vert.h"
 #include "shaders/check_place.vert.h"
@@ -216,6 +217,20 @@ TEST(vertices_cover_what_is_drawn_to)
         use_vertices(d);
         d->g.raster.cullMode = cull;
         expect_drawing(d, "=!!!!");
+        drawing_close(d);
+    }
+}
+
+/* Neither hides the other. [CK-24] */
+TEST(both_sides_of_triangles_are_compared)
+{
+    static const VkCompareOp ops[] = {VK_COMPARE_OP_ALWAYS, VK_COMPARE_OP_LESS_OR_EQUAL};
+    for (uint32_t i = 0; i < 2; i++) {
+        struct drawing *d = drawing_open(&drawing_shade_set, 1, &wide, VK_FORMAT_D32_SFLOAT);
+        use_vertices(d);
+        DRAWING_SHADER(d, 1, check_faces_frag);
+        d->g.depth.depthCompareOp = ops[i];
+        expect_drawing(d, "=!!");
         drawing_close(d);
     }
 }
