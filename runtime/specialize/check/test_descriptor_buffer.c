@@ -150,21 +150,33 @@ static VkDescriptorGetInfoEXT describe(const struct bf_test_resources *resources
     return info;
 }
 
+/* Where a binding begins. */
+static char *binding_find(const struct bf_test_resources *resources,
+                          const struct bf_test_write *write)
+{
+    struct bf_gpu *gpu = resources->place->gpu;
+    const struct bf_check_set *set = &resources->layout->sets[write->set];
+    VkDeviceSize offset = 0;
+    gpu->vk.vkGetDescriptorSetLayoutBindingOffsetEXT(gpu->handle, set->handle,
+                                                     write->binding->binding, &offset);
+    return (char *)resources->descriptors.mapped + resources->set_offsets[write->set] + offset;
+}
+
+void bf_test_descriptor_buffer_write_block(const struct bf_test_resources *resources,
+                                           const struct bf_test_write *write)
+{
+    memcpy(binding_find(resources, write), write->infos, write->binding->count);
+}
+
 VkResult bf_test_descriptor_buffer_write(struct bf_test_resources *resources,
                                          const VkPhysicalDeviceDescriptorBufferPropertiesEXT *sizes,
                                          const struct bf_test_write *write)
 {
     struct bf_gpu *gpu = resources->place->gpu;
     const struct bf_check_binding *binding = write->binding;
-    const struct bf_check_set *set = &resources->layout->sets[write->set];
-    VkDeviceSize offset = 0;
-    gpu->vk.vkGetDescriptorSetLayoutBindingOffsetEXT(gpu->handle, set->handle, binding->binding,
-                                                     &offset);
-    char *to = (char *)resources->descriptors.mapped + resources->set_offsets[write->set] + offset;
-    if (binding->type == VK_DESCRIPTOR_TYPE_INLINE_UNIFORM_BLOCK) {
-        memcpy(to, write->infos, binding->count);
-        return VK_SUCCESS;
-    }
+    if (binding->type == VK_DESCRIPTOR_TYPE_INLINE_UNIFORM_BLOCK)
+        return VK_SUCCESS; /* when it is filled */
+    char *to = binding_find(resources, write);
     const size_t size = descriptor_size(sizes, resources->place->robust_enabled, binding->type);
     if (!size)
         return bf_test_resources_refuse(resources, "it uses descriptors that are not known here");

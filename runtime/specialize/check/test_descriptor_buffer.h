@@ -30,6 +30,9 @@ VkResult bf_test_descriptor_buffer_make(struct bf_test_resources *resources,
 VkResult bf_test_descriptor_buffer_write(struct bf_test_resources *resources,
                                          const VkPhysicalDeviceDescriptorBufferPropertiesEXT *sizes,
                                          const struct bf_test_write *write);
+/* What an inline uniform block holds. */
+void bf_test_descriptor_buffer_write_block(const struct bf_test_resources *resources,
+                                           const struct bf_test_write *write);
 
 /* The buffer, and where each set lies in it. */
 void bf_test_descriptor_buffer_bind(struct bf_test_resources *resources, VkCommandBuffer commands,

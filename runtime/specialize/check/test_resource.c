@@ -289,7 +289,6 @@ uint32_t bf_test_resources_list_regions(const struct bf_test_image *image,
 static VkResult plan_several(struct bf_test_resources *resources, struct bf_test_image *image)
 {
     struct bf_test_image_info *info = &image->info;
-    const char *why = resources->why;
     VkResult result = VK_SUCCESS;
     bool color = image->aspects == VK_IMAGE_ASPECT_COLOR_BIT;
     const VkImageUsageFlags attachment =
@@ -306,18 +305,14 @@ static VkResult plan_several(struct bf_test_resources *resources, struct bf_test
     }
     struct bf_test_image_info with = *info;
     with.usage |= attachment;
-    result = resources->graphics ? find_support(resources, &with) : VK_ERROR_FEATURE_NOT_PRESENT;
-    if (result != VK_SUCCESS && result != VK_ERROR_FEATURE_NOT_PRESENT)
-        return result;
-    resources->why = why;
-    image->several.tiled = result == VK_SUCCESS;
-    if (image->several.tiled)
-        *info = with;
-    else if (info->written)
-        return bf_test_resources_refuse(resources, "an attachment's samples can't be read");
-    else if (!color)
-        return bf_test_resources_refuse(resources, "it reads depths of several samples");
-    return VK_SUCCESS;
+    result = find_support(resources, &with);
+    if (result == VK_ERROR_FEATURE_NOT_PRESENT)
+        return bf_test_resources_refuse(
+            resources, info->written ? "an attachment's samples can't be read"
+                                     : "it reads samples that can't be drawn beforehand");
+    *info = with;
+    resources->graphics = true;
+    return result;
 }
 
 VkResult bf_test_resources_add_image(struct bf_test_resources *resources,
@@ -640,6 +635,7 @@ void bf_test_resources_fill(struct bf_test_resources *resources, const struct bf
     memset(bytes, 0xa5, resources->source_size);
     for (uint32_t i = 0; i < resources->buffer_count; i++)
         fill_buffer(resources, inputs, i);
+    bf_test_resources_fill_blocks(resources, inputs);
     for (uint32_t i = 0; i < resources->attribute_count; i++)
         fill_attribute(resources, inputs, i);
     for (uint32_t i = 0; i < resources->image_count; i++) {
@@ -686,20 +682,6 @@ static void put_image_barrier(const struct bf_test_resources *resources, VkComma
     resources->place->gpu->vk.vkCmdPipelineBarrier2(commands, &info);
 }
 
-static void put_clear(const struct bf_test_resources *resources, VkCommandBuffer commands,
-                      const struct bf_test_image *image)
-{
-    struct bf_texel texel = {0};
-    bf_texel_of(image->info.format, VK_IMAGE_ASPECT_COLOR_BIT, &texel);
-    VkClearColorValue color = {.float32 = {0.25f, 0.5f, 0.75f, 1.0f}};
-    if (texel.kind == BF_TEXEL_UINT || texel.kind == BF_TEXEL_SINT)
-        color = (VkClearColorValue){.uint32 = {1, 2, 3, 4}};
-    const VkImageSubresourceRange all = {VK_IMAGE_ASPECT_COLOR_BIT, 0, VK_REMAINING_MIP_LEVELS, 0,
-                                         VK_REMAINING_ARRAY_LAYERS};
-    resources->place->gpu->vk.vkCmdClearColorImage(
-        commands, image->handle, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, &color, 1, &all);
-}
-
 void bf_test_resources_record_upload(struct bf_test_resources *resources, VkCommandBuffer commands,
                                      const struct bf_inputs *inputs)
 {
@@ -711,18 +693,15 @@ void bf_test_resources_record_upload(struct bf_test_resources *resources, VkComm
     gpu->vk.vkCmdCopyBuffer(commands, resources->source.handle, resources->arena, 1, &whole);
     for (uint32_t i = 0; i < resources->image_count; i++) {
         const struct bf_test_image *image = &resources->images[i];
-        if (image->several.tiled) {
+        if (has_several(image)) {
             bf_samples_record_fill(resources, commands, i, inputs);
             continue;
         }
         put_image_barrier(resources, commands, image, VK_IMAGE_LAYOUT_UNDEFINED,
                           VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL);
         uint32_t count = bf_test_resources_list_regions(image, regions, sizes, texels);
-        if (count)
-            gpu->vk.vkCmdCopyBufferToImage(commands, resources->source.handle, image->handle,
-                                           VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, count, regions);
-        else
-            put_clear(resources, commands, image);
+        gpu->vk.vkCmdCopyBufferToImage(commands, resources->source.handle, image->handle,
+                                       VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, count, regions);
         put_image_barrier(resources, commands, image, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
                           VK_IMAGE_LAYOUT_GENERAL);
     }

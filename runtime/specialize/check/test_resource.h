@@ -12,6 +12,8 @@
  *        BF_TEST_LARGEST at most, 16 MiB each and 32 MiB together. What doesn't fit is made
  *        smaller, all of them alike. Those that are only read are a little larger, so that they are
  *        odd: by powers of two factors and quotients are exact in any order; or of 'read_extent'.
+ *  DU-5  What no copy fills is filled all the same: inline uniform blocks hold the numbers of a
+ *        buffer, others for each seed; images of several samples, DS-2.
  *
  * Plan them (bf_test_resources_add_...), then build them, then fill, upload, run and download as
  * often as wanted. Thread-safety: one thread at a time.
@@ -83,7 +85,6 @@ struct bf_test_image_info {
 
 /* How an image of several samples is filled and read (specialize/check/test_resource_samples.h). */
 struct bf_test_several {
-    bool tiled; /* filled as an attachment; else cleared */
     VkImageView target;
     VkRenderPass pass;
     VkFramebuffer framebuffer;

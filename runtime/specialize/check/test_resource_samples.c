@@ -361,7 +361,7 @@ VkResult bf_samples_build(struct bf_test_resources *resources)
     struct bf_texel texels[BF_TEST_REGIONS];
     VkResult result = VK_SUCCESS;
     for (uint32_t i = 0; i < resources->image_count && result == VK_SUCCESS; i++) {
-        if (resources->images[i].several.tiled)
+        if (resources->images[i].info.samples != VK_SAMPLE_COUNT_1_BIT)
             result = build_target(resources, &resources->images[i]);
     }
     if (result != VK_SUCCESS || !resources->several)

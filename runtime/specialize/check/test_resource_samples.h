@@ -33,7 +33,7 @@ VkResult bf_samples_can_read(const struct bf_test_place *place, VkFormat format,
 VkResult bf_samples_build(struct bf_test_resources *resources);
 void bf_samples_finish(struct bf_test_resources *resources);
 
-/* From whatever layout to GENERAL. Of an image that is 'tiled'. */
+/* From whatever layout to GENERAL. */
 void bf_samples_record_fill(const struct bf_test_resources *resources, VkCommandBuffer commands,
                             uint32_t image, const struct bf_inputs *inputs);
 /* In GENERAL; barriers are the caller's. */

@@ -414,16 +414,30 @@ static void write_buffers(struct bf_test_resources *resources, struct bf_test_wr
 
 static void write_block(struct bf_test_write *write)
 {
-    const struct bf_check_binding *binding = write->binding;
-    const struct bf_inputs inputs = {.style = BF_INPUTS_SMALL, .limit = 8};
-    bf_inputs_words(&inputs, binding->binding, binding->kinds, binding->kind_count, 0, write->infos,
-                    binding->count / 4);
     write->block = (VkWriteDescriptorSetInlineUniformBlock){
         .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET_INLINE_UNIFORM_BLOCK,
-        .dataSize = binding->count,
+        .dataSize = write->binding->count,
         .pData = write->infos,
     };
     write->write.pNext = &write->block;
+}
+
+void bf_test_resources_fill_blocks(struct bf_test_resources *resources,
+                                   const struct bf_inputs *inputs)
+{
+    struct bf_gpu *gpu = resources->place->gpu;
+    for (uint32_t i = 0; i < resources->write_count; i++) {
+        struct bf_test_write *write = &resources->writes[i];
+        const struct bf_check_binding *binding = write->binding;
+        if (!is_block(binding))
+            continue;
+        bf_inputs_words(inputs, UINT64_C(4) << 32 | i, binding->kinds, binding->kind_count, 0,
+                        write->infos, binding->count / 4);
+        if (resources->described)
+            bf_test_descriptor_buffer_write_block(resources, write);
+        else
+            gpu->vk.vkUpdateDescriptorSets(gpu->handle, 1, &write->write, 0, NULL);
+    }
 }
 
 static VkResult fill_write(struct bf_test_resources *resources, struct bf_test_write *write)

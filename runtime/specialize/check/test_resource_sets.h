@@ -21,5 +21,8 @@ uint32_t bf_test_resources_list_regions(const struct bf_test_image *image,
 
 /* The resources have been built. */
 VkResult bf_test_resources_build_sets(struct bf_test_resources *resources);
+/* Inline uniform blocks; no set is in use. */
+void bf_test_resources_fill_blocks(struct bf_test_resources *resources,
+                                   const struct bf_inputs *inputs);
 
 #endif

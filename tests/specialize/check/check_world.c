@@ -25,7 +25,7 @@ static bool is_described(const struct fixture *f)
     return true;
 }
 
-static void open_device(struct fixture *f)
+static void open_device(struct fixture *f, bool *inline_blocks)
 {
     VkDeviceQueueCreateInfo queues[DEVICE_FAMILIES];
     for (uint32_t i = 0; i < f->family_count; i++) /* one of each family that is of use */
@@ -43,6 +43,7 @@ static void open_device(struct fixture *f)
     VkPhysicalDeviceFeatures2 all = {VK_TYPE(PHYSICAL_DEVICE_FEATURES_2), .pNext = &v11};
     vkGetPhysicalDeviceFeatures2(f->physical, &all);
     f->addresses = v12.bufferDeviceAddress;
+    *inline_blocks = v13.inlineUniformBlock;
     f->int64 = all.features.shaderInt64;
     buffers.descriptorBufferCaptureReplay = VK_FALSE;
     const char *extensions[2];
@@ -103,7 +104,7 @@ struct world *world_open_device(const struct fixture_options *options)
     static struct world world;
     world = (struct world){0};
     fixture_open_instance(&world.f, options);
-    open_device(&world.f);
+    open_device(&world.f, &world.inline_blocks);
     world.described = is_described(&world.f);
     keep_driver();
     assert_success(fixture_attach(&world.f));

@@ -36,6 +36,7 @@ struct world {
     uint64_t double_ns; /* of the checkers that are opened */
     /* Sets lie in descriptor buffers; a test may clear it before its subject is made. */
     bool described;
+    bool inline_blocks; /* the device has inline uniform blocks */
     VkPipeline pipelines[WORLD_OBJECTS];
     VkPipelineLayout layouts[WORLD_OBJECTS];
     VkDescriptorSetLayout set_layouts[WORLD_OBJECTS];

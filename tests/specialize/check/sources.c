@@ -10,6 +10,7 @@
 #include "shaders/check_place.frag.h"
 #include "shaders/check_sources.comp.h"
 #include "shaders/check_told.comp.h"
+#include "shaders/check_unvaried.comp.h"
 
 static const uint8_t kinds[] = {BF_UNIT_INTEGER};
 static const struct bf_check_binding bindings[] = {
@@ -234,4 +235,32 @@ TEST(draws_reach_as_far_as_the_program_s)
             drawing_close(d);
         }
     }
+}
+
+/* ---------------------------------------------------------------------------- Blocks and samples */
+
+static const struct bf_check_binding unvaried_bindings[] = {
+    {0, VK_DESCRIPTOR_TYPE_INLINE_UNIFORM_BLOCK, 8, .used = true,
+     .kinds = (const uint8_t[]){BF_UNIT_FLOAT, BF_UNIT_INTEGER}, .kind_count = 2},
+    {1, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, .used = true, .written = true, .array_stride = 4},
+    {2, VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, 1, .used = true, .view = VK_IMAGE_VIEW_TYPE_2D,
+     .number = BF_TEXEL_SFLOAT, .format = VK_FORMAT_R32G32B32A32_SFLOAT,
+     .samples = VK_SAMPLE_COUNT_4_BIT},
+};
+static const struct bf_check_set unvaried_set = {.binding_count = 3, .bindings = unvaried_bindings};
+
+/* Also what no buffer and no copy can fill: inline uniform blocks, and images of several samples
+ * that dispatches read. [DU-5, DS-2] */
+TEST(blocks_and_samples_are_of_many_values)
+{
+    struct world *w = world_open();
+    TEST_NEEDS(w->inline_blocks, "inline uniform blocks");
+    subject_init(w, 1, &unvaried_set, 8);
+    w->s.check.workgroup[0] = w->s.check.workgroup[1] = 16;
+    w->s.check.workgroup[2] = 1;
+    trial_init(w, COMPUTE(w, check_unvaried_comp, 0));
+    for (int32_t i = 0; i < 7; i++)
+        trial_add(w, COMPUTE(w, check_unvaried_comp, i));
+    expect_forms(w, "=!!!!!!");
+    world_close(w);
 }
