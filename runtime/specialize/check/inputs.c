@@ -450,10 +450,10 @@ static uint32_t push_float(uint32_t word, uint64_t random, bool free)
     return float_bits(word ? value : 2 * factor);
 }
 
-/* 2^60 and more; 2^-60 and less; or an infinity or a NaN. */
+/* 2^60 and more; 2^-60 and less; or an infinity, a NaN, or a zero of either sign. */
 static uint32_t push_vast(const struct bf_inputs *inputs, uint64_t random)
 {
-    static const uint32_t special[] = {0x7f800000, 0xff800000, 0x7fc00000};
+    static const uint32_t special[] = {0x7f800000, 0xff800000, 0x7fc00000, 0, 0x80000000};
     float sign = random & 4 ? -1.0f : 1.0f;
     switch (inputs->pushed) {
     case BF_INPUTS_PUSH_HUGE:
@@ -463,7 +463,7 @@ static uint32_t push_vast(const struct bf_inputs *inputs, uint64_t random)
     case BF_INPUTS_PUSH_BRINK:
         return float_bits(brink_float(inputs->style == BF_INPUTS_HIGH_BRINK, sign, random));
     default:
-        return special[(random >> 40) % 3];
+        return special[(random >> 40) % 5];
     }
 }
 
@@ -483,7 +483,7 @@ static uint32_t push_any(const struct bf_inputs *inputs, uint32_t i, uint32_t wo
     case 0:
         return push_float(word, random, true);
     case 1:
-        return float_bits(8 * unit - 4);
+        return random >> 16 & 1 ? (uint32_t)(random >> 17 & 1) << 31 : float_bits(8 * unit - 4);
     default:
         return float_bits(((float)stratum + unit) / BF_INPUTS_STRATA);
     }

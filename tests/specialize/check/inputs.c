@@ -345,7 +345,7 @@ TEST(free_push_constants_become_anything)
 /* All that may be floats; the others stay, or become other integers. */
 TEST(free_push_constants_are_huge_or_tiny_or_no_numbers)
 {
-    uint32_t huge = 0, tiny = 0, infinite = 0, nan = 0;
+    uint32_t huge = 0, tiny = 0, infinite = 0, nan = 0, zero = 0, less = 0;
     for (uint32_t seed = 0; seed < 64; seed++) {
         for (uint32_t k = 0; k < 3; k++) {
             const struct bf_inputs inputs = {.seed = seed,
@@ -360,11 +360,14 @@ TEST(free_push_constants_are_huge_or_tiny_or_no_numbers)
             tiny += k == 1 && fabsf(value) < 0x1p-58f;
             infinite += k == 2 && isinf(value);
             nan += k == 2 && isnan(value);
+            zero += k == 2 && words[0] == 0;
+            less += k == 2 && words[0] == 0x80000000;
             assert_int_equal(words[1], 0x3f400000);
             assert_true(words[2] <= 2001);
         }
     }
-    assert_true(huge == 64 && tiny == 64 && infinite >= 16 && nan >= 8);
+    assert_true(huge == 64 && tiny == 64 && infinite >= 12 && nan >= 6);
+    assert_true(zero >= 6 && less >= 6);
 }
 
 /* Of a word that may be a float nearly each stratum has another sixteenth; integers are small ones,
