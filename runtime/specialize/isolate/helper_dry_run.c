@@ -10,12 +10,14 @@
 #include "specialize/dry_run/dry_run.h"
 #include "specialize/dry_run/needed.h"
 #include "specialize/dry_run/stages.h"
+#include "specialize/isolate/helper_depth.h"
 
 /* A build in its dry-run form: the request's with other modules, and one set more. */
 struct form {
     struct bf_wire_build build;
     struct bf_dry_run *runs; /* of each stage */
     struct bf_calls calls;   /* of the stage that is folded */
+    struct helper_depth depth;
     struct bf_build_code *code;
     VkDescriptorSetLayoutCreateInfo *sets;
     struct bf_dry_run_array *arrays;
@@ -37,11 +39,18 @@ static const VkDescriptorSetLayoutCreateInfo told_set = {
     .pBindings = &told_binding,
 };
 
+/* No fragment is hidden before it can tell: it may be seen when others are drawn over it, or when
+ * all of them are (helper_redraw.h). */
+static const VkPipelineDepthStencilStateCreateInfo no_tests = {
+    .sType = VK_STRUCTURE_TYPE_PIPELINE_DEPTH_STENCIL_STATE_CREATE_INFO,
+};
+
 static void form_finish(struct form *form)
 {
     for (uint32_t i = 0; form->runs && i < form->stage_count; i++)
         bf_dry_run_finish(&form->runs[i]);
     bf_calls_finish(&form->calls);
+    helper_depth_finish(&form->depth);
     free(form->runs);
     free(form->code);
     free(form->sets);
@@ -89,6 +98,9 @@ static VkResult form_copy(struct form *form, const struct bf_wire_build *build)
     form->sets = calloc(set_count + 1, sizeof(*form->sets));
     form->arrays = calloc(bindings + 1, sizeof(*form->arrays));
     if (!form->runs || !form->code || !form->sets || !form->arrays)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (build->point == VK_PIPELINE_BIND_POINT_GRAPHICS &&
+        !helper_depth_replace(&form->depth, &form->build.graphics, &no_tests))
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     /* It runs with sets, one of them its own, where the program has descriptor buffers. */
     form->build.compute.flags &=
@@ -247,6 +259,9 @@ static VkResult form_run(struct helper_device *dry, struct bf_wire_check *wanted
     if (result != VK_SUCCESS)
         return result;
     struct bf_check_info info = helper_check_info(wanted, &form->build, pipeline);
+    const VkGraphicsPipelineCreateInfo *programs = wanted->interface.graphics;
+    if (programs)
+        wanted->interface.graphics = &form->build.graphics;
     info.needed = form->needed;
     info.beyond = form->beyond;
     info.sources = form->sources;
@@ -254,6 +269,7 @@ static VkResult form_run(struct helper_device *dry, struct bf_wire_check *wanted
     *hung = bf_checker_hangs(checker);
     if (!*hung)
         bf_checker_destroy(checker);
+    wanted->interface.graphics = programs;
     if (info.refused == BF_REASON_UNCOVERED)
         dark_say(form, info.dark, why);
     else if (info.why)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "specialize/check/texel.h"
+#include "specialize/isolate/helper_depth.h"
 
 /* Each fragment's depth is written. */
 static const VkPipelineDepthStencilStateCreateInfo every_depth = {
@@ -17,8 +18,7 @@ static const VkPipelineDepthStencilStateCreateInfo every_depth = {
 
 /* What a build is given in place of the program's. */
 struct redraw_state {
-    VkPipelineDynamicStateCreateInfo dynamic;
-    VkDynamicState *states;
+    struct helper_depth depth_state;
     VkPipelineColorBlendStateCreateInfo blend;
     VkPipelineColorBlendAttachmentState *blends;
     VkPipelineRenderingCreateInfo rendering;
@@ -76,42 +76,6 @@ static VkColorComponentFlags color_components(uint32_t count, const VkFormat *pr
             components = 0x7;
     }
     return components;
-}
-
-static bool state_is_of_depth(VkDynamicState state)
-{
-    switch (state) {
-    case VK_DYNAMIC_STATE_DEPTH_BOUNDS:
-    case VK_DYNAMIC_STATE_STENCIL_COMPARE_MASK:
-    case VK_DYNAMIC_STATE_STENCIL_WRITE_MASK:
-    case VK_DYNAMIC_STATE_STENCIL_REFERENCE:
-    case VK_DYNAMIC_STATE_DEPTH_TEST_ENABLE:
-    case VK_DYNAMIC_STATE_DEPTH_WRITE_ENABLE:
-    case VK_DYNAMIC_STATE_DEPTH_COMPARE_OP:
-    case VK_DYNAMIC_STATE_DEPTH_BOUNDS_TEST_ENABLE:
-    case VK_DYNAMIC_STATE_STENCIL_TEST_ENABLE:
-    case VK_DYNAMIC_STATE_STENCIL_OP:
-        return true;
-    default:
-        return false;
-    }
-}
-
-static bool dynamic_without_depth(struct redraw_state *r, VkGraphicsPipelineCreateInfo *graphics)
-{
-    const VkPipelineDynamicStateCreateInfo *from = graphics->pDynamicState;
-    if (!from)
-        return true;
-    r->dynamic = *from;
-    r->states = calloc(from->dynamicStateCount + 1, sizeof(*r->states));
-    r->dynamic.dynamicStateCount = 0;
-    r->dynamic.pDynamicStates = r->states;
-    graphics->pDynamicState = &r->dynamic;
-    for (uint32_t i = 0; r->states && i < from->dynamicStateCount; i++) {
-        if (!state_is_of_depth(from->pDynamicStates[i]))
-            r->states[r->dynamic.dynamicStateCount++] = from->pDynamicStates[i];
-    }
-    return r->states != NULL;
 }
 
 /* 'formats': of the program's color attachments. */
@@ -195,6 +159,25 @@ static void pass_take_depth(struct redraw_state *r, VkSubpassDescription2 *own,
     own->pNext = NULL; /* how the program's depth was resolved */
 }
 
+/* Whether the subpass reads that attachment, too. */
+static bool is_input(const VkSubpassDescription2 *own, uint32_t attachment)
+{
+    bool is = false;
+    for (uint32_t i = 0; i < own->inputAttachmentCount; i++)
+        is = is || own->pInputAttachments[i].attachment == attachment;
+    return is;
+}
+
+/* Integers that the shader reads stay as small as the dry run has seen them: they may end loops. */
+static VkFormat color_format_of(const VkSubpassDescription2 *own, uint32_t attachment,
+                                VkFormat program)
+{
+    struct bf_texel texel;
+    const bool integers = bf_texel_of(program, VK_IMAGE_ASPECT_COLOR_BIT, &texel) &&
+                          (texel.kind == BF_TEXEL_UINT || texel.kind == BF_TEXEL_SINT);
+    return integers && is_input(own, attachment) ? program : color_format(program);
+}
+
 static bool pass_take_colors(struct redraw_state *r, VkSubpassDescription2 *own,
                              VkGraphicsPipelineCreateInfo *graphics)
 {
@@ -210,7 +193,7 @@ static bool pass_take_colors(struct redraw_state *r, VkSubpassDescription2 *own,
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t attachment = own->pColorAttachments[i].attachment;
         if (attachment != VK_ATTACHMENT_UNUSED)
-            r->attachments[attachment].format = color_format(r->formats[i]);
+            r->attachments[attachment].format = color_format_of(own, attachment, r->formats[i]);
     }
     own->pResolveAttachments = NULL;
     return true;
@@ -229,8 +212,7 @@ static bool pass_take(struct redraw_state *r, struct bf_wire_build *build, VkFor
 
 static VkResult build_redraw(struct redraw_state *r, struct bf_wire_build *build, VkFormat depth)
 {
-    bool done = dynamic_without_depth(r, &build->graphics);
-    build->graphics.pDepthStencilState = &every_depth;
+    bool done = helper_depth_replace(&r->depth_state, &build->graphics, &every_depth);
     if (done)
         done =
             build->pass ? pass_take(r, build, depth) : rendering_take(r, &build->graphics, depth);
@@ -239,7 +221,7 @@ static VkResult build_redraw(struct redraw_state *r, struct bf_wire_build *build
 
 static void redraw_free(struct redraw_state *r)
 {
-    free(r->states);
+    helper_depth_finish(&r->depth_state);
     free(r->blends);
     free(r->formats);
     free(r->attachments);
@@ -252,7 +234,7 @@ VkResult helper_redraw_check(struct helper_device *device, struct bf_wire_check 
 {
     if (!check->interface.graphics || !helper_any_passed(verdict))
         return VK_SUCCESS;
-    struct redraw_state states[BF_CHECK_BUILDS] = {{.states = NULL}};
+    struct redraw_state states[BF_CHECK_BUILDS] = {{.blends = NULL}};
     struct bf_wire_verdict now;
     VkResult result = VK_SUCCESS;
     const VkFormat format = depth_format(device);

@@ -22,9 +22,9 @@
  *  IS-6  What is made up for a check is run by a helper, and nowhere else: of a variant the
  *        program's process makes the one pipeline that passed.
  *  IS-7  The general pipeline runs in its dry-run form first, on a device of the helper's that has
- *        robustBufferAccess (specialize/dry_run/dry_run.h). As they are, it and its forms run on
- *        nothing but the inputs on which that told of nothing, and not at all if they may go other
- *        ways there.
+ *        robustBufferAccess (specialize/dry_run/dry_run.h), and with no test of depth or stencil,
+ *        which may hide fragments. As they are, it and its forms run on nothing but the inputs on
+ *        which that told of nothing, and not at all if they may go other ways there.
  *  IS-8  A form passes only if those inputs come to all that folding affects
  *        (specialize/dry_run/needed.h), and so to all for which it may be another than the general
  *        pipeline: BF_REASON_UNCOVERED otherwise.
