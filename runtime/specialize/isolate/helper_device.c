@@ -144,10 +144,10 @@ static VkPhysicalDeviceFeatures *features_find(const struct bf_wire_device *want
     return wanted->enabled_features;
 }
 
-/* The extension with which queues can have a global priority. NULL: the device has none. */
-static const char *global_priority_find(const struct helper_device *d)
+/* The first of those extensions that the device has. NULL: it has none. */
+static const char *extension_find(const struct helper_device *d, const char *const *names,
+                                  uint32_t name_count)
 {
-    static const char *const names[] = {"VK_KHR_global_priority", "VK_EXT_global_priority"};
     PFN_vkEnumerateDeviceExtensionProperties enumerate =
         GET(d, vkEnumerateDeviceExtensionProperties);
     const char *found = NULL;
@@ -156,11 +156,24 @@ static const char *global_priority_find(const struct helper_device *d)
         return NULL;
     VkExtensionProperties *all = calloc(count + 1, sizeof(*all));
     if (all && enumerate(d->physical, NULL, &count, all) >= 0) {
-        for (uint32_t i = 0; i < 2 && !found; i++)
+        for (uint32_t i = 0; i < name_count && !found; i++)
             found = extension_is_listed(names[i], all, count) ? names[i] : NULL;
     }
     free(all);
     return found;
+}
+
+static const char *const priority_extensions[] = {"VK_KHR_global_priority",
+                                                  "VK_EXT_global_priority"};
+static const char *const robust_extension = "VK_EXT_robustness2";
+
+/* 'names' has room for one more. */
+static void extension_add(const char **names, uint32_t *count, const char *name)
+{
+    for (uint32_t i = 0; i < *count; i++)
+        if (strcmp(names[i], name) == 0)
+            return;
+    names[(*count)++] = name;
 }
 
 /* With queues whose work yields to that of all processes; where they can't be had, with others. */
@@ -168,36 +181,62 @@ static VkResult device_create(const struct helper_device *d, const struct bf_wir
                               const VkDeviceCreateInfo *info, VkDevice *device)
 {
     PFN_vkCreateDevice create = GET(d, vkCreateDevice);
-    const char *extension = create ? global_priority_find(d) : NULL;
-    const uint32_t count = wanted->extension_count;
-    const char **names = extension ? calloc(count + 1, sizeof(*names)) : NULL;
     if (!create)
         return VK_ERROR_INITIALIZATION_FAILED;
-    if (names) {
+    uint32_t count = wanted->extension_count;
+    const char **names = calloc(count + 2, sizeof(*names));
+    if (!names)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    for (uint32_t i = 0; i < count; i++)
+        names[i] = wanted->extensions[i];
+    if (d->robust2)
+        extension_add(names, &count, robust_extension);
+    VkDeviceCreateInfo with = *info;
+    with.enabledExtensionCount = count;
+    with.ppEnabledExtensionNames = names;
+    const char *priority = extension_find(d, priority_extensions, 2);
+    VkResult result = VK_ERROR_NOT_PERMITTED_KHR;
+    if (priority) {
         const VkDeviceQueueGlobalPriorityCreateInfoKHR low = {
             .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_GLOBAL_PRIORITY_CREATE_INFO_KHR,
             .globalPriority = VK_QUEUE_GLOBAL_PRIORITY_LOW_KHR};
         VkDeviceQueueCreateInfo queues[2];
-        VkDeviceCreateInfo with = *info;
-        bool listed = false;
-        for (uint32_t i = 0; i < count; i++) {
-            names[i] = wanted->extensions[i];
-            listed = listed || strcmp(names[i], extension) == 0;
-        }
-        names[count] = extension;
-        with.enabledExtensionCount = count + !listed;
-        with.ppEnabledExtensionNames = names;
         for (uint32_t i = 0; i < info->queueCreateInfoCount; i++) {
             queues[i] = info->pQueueCreateInfos[i];
             queues[i].pNext = &low;
         }
         with.pQueueCreateInfos = queues;
-        VkResult result = create(d->physical, &with, NULL, device);
-        free(names);
-        if (result == VK_SUCCESS)
-            return VK_SUCCESS;
+        extension_add(names, &with.enabledExtensionCount, priority);
+        result = create(d->physical, &with, NULL, device);
+        with.pQueueCreateInfos = info->pQueueCreateInfos;
+        with.enabledExtensionCount = count;
     }
-    return create(d->physical, info, NULL, device);
+    if (result != VK_SUCCESS)
+        result = create(d->physical, &with, NULL, device);
+    free(names);
+    return result;
+}
+
+/* What robustness2 has, put at the head of the program's features, or into its own struct of it. */
+static void *robustness_enable(const struct helper_device *d, const struct bf_wire_device *wanted,
+                               VkPhysicalDeviceRobustness2FeaturesEXT *features,
+                               VkPhysicalDeviceRobustness2FeaturesEXT **own)
+{
+    *own = NULL;
+    for (VkBaseOutStructure *s = wanted->features; s; s = s->pNext) {
+        if (s->sType == features->sType)
+            *own = (VkPhysicalDeviceRobustness2FeaturesEXT *)s;
+    }
+    features->pNext = *own ? (*own)->pNext : wanted->features;
+    features->robustBufferAccess2 = d->robust2;
+    features->robustImageAccess2 = d->robust_images2;
+    features->nullDescriptor = *own && (*own)->nullDescriptor;
+    if (!*own)
+        return features;
+    VkPhysicalDeviceRobustness2FeaturesEXT programs = **own;
+    **own = *features;
+    *features = programs;
+    return wanted->features;
 }
 
 static VkResult queues_open(struct helper_device *d, const struct bf_wire_device *wanted)
@@ -215,6 +254,10 @@ static VkResult queues_open(struct helper_device *d, const struct bf_wire_device
         family_choose(families, family_count, VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT),
     };
     VkPhysicalDeviceFeatures *where = features_find(wanted);
+    VkPhysicalDeviceRobustness2FeaturesEXT robust2 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ROBUSTNESS_2_FEATURES_EXT};
+    VkPhysicalDeviceRobustness2FeaturesEXT *own_robust2 = NULL;
+    void *chain = wanted->features;
     const float priority = 0;
     VkDeviceQueueCreateInfo queues[2];
     uint32_t queue_count = 0;
@@ -226,12 +269,12 @@ static VkResult queues_open(struct helper_device *d, const struct bf_wire_device
                                           .queueCount = 1,
                                           .pQueuePriorities = &priority};
     }
+    if (d->robust2)
+        chain = robustness_enable(d, wanted, &robust2, &own_robust2);
     const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                     .pNext = wanted->features,
+                                     .pNext = chain,
                                      .queueCreateInfoCount = queue_count,
                                      .pQueueCreateInfos = queues,
-                                     .enabledExtensionCount = wanted->extension_count,
-                                     .ppEnabledExtensionNames = wanted->extensions,
                                      .pEnabledFeatures =
                                          where ? wanted->enabled_features : &d->features};
     VkDevice device;
@@ -241,6 +284,8 @@ static VkResult queues_open(struct helper_device *d, const struct bf_wire_device
     VkResult result = device_create(d, wanted, &info, &device);
     if (where)
         *where = programs;
+    if (own_robust2)
+        *own_robust2 = robust2;
     if (result != VK_SUCCESS)
         return result;
     struct bf_gpu_info gpu = {
@@ -280,6 +325,21 @@ VkResult helper_device_open(struct helper_device *d, const struct bf_wire_device
     return d->physical ? queues_open(d, wanted) : VK_ERROR_INCOMPATIBLE_DRIVER;
 }
 
+/* As far as the device has it: the bounds are then those of what is bound, to the byte. */
+static void robustness_ask(struct helper_device *dry)
+{
+    VkPhysicalDeviceRobustness2FeaturesEXT has = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ROBUSTNESS_2_FEATURES_EXT};
+    VkPhysicalDeviceFeatures2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                     .pNext = &has};
+    PFN_vkGetPhysicalDeviceFeatures2 of = GET(dry, vkGetPhysicalDeviceFeatures2);
+    if (!of || !extension_find(dry, &robust_extension, 1))
+        return;
+    of(dry->physical, &all);
+    dry->robust2 = has.robustBufferAccess2;
+    dry->robust_images2 = has.robustBufferAccess2 && has.robustImageAccess2;
+}
+
 VkResult helper_device_open_dry(const struct helper_device *d, const struct bf_wire_device *wanted,
                                 struct helper_device *dry)
 {
@@ -298,6 +358,7 @@ VkResult helper_device_open_dry(const struct helper_device *d, const struct bf_w
         .driver_version = d->driver_version,
         .features = d->features,
     };
+    robustness_ask(dry);
     dry->features.robustBufferAccess = VK_TRUE;
     dry->features.fragmentStoresAndAtomics = all.fragmentStoresAndAtomics;
     dry->features.vertexPipelineStoresAndAtomics = all.vertexPipelineStoresAndAtomics;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The build helper's devices: the program's physical device, with the program's features and
  * extensions, and queues of the lowest priority, among all processes where that can be had; and the
- * same once more, with robustBufferAccess, for dry runs. For one thread. */
+ * same once more, with robustBufferAccess, and robustness2 where there is one, for dry runs. For one
+ * thread. */
 #ifndef BELFRY_SPECIALIZE_HELPER_DEVICE_H
 #define BELFRY_SPECIALIZE_HELPER_DEVICE_H
 
@@ -17,6 +18,8 @@ struct helper_device {
     bool robust;
     bool subgroup_sizes; /* a driver may choose the size of a pipeline's subgroups */
     bool borrowed;       /* the instance is another one's */
+    bool robust2,
+        robust_images2; /* robustness2: of buffers, and with these of images, is enabled */
     VkPhysicalDeviceDriverProperties driver; /* zeros: not known */
     uint32_t driver_version;
     VkPhysicalDeviceFeatures features; /* that are enabled; not those of chains */
