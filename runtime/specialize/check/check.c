@@ -26,6 +26,7 @@
 #define TRIES            3                  /* of a run that seems long; the shortest counts */
 #define SUM_LIMITS       19                 /* all dry runs, in limits of one */
 #define MOST_INVOCATIONS BF_RUN_INVOCATIONS
+#define LEAST_AREA       16 /* both ways, of dry runs that draw */
 
 /* ------------------------------------------------------------------------------- The checker -- */
 
@@ -814,6 +815,42 @@ static bool runs_enough(const struct bf_check *check, const uint32_t wanted[3])
                MOST_INVOCATIONS;
 }
 
+static uint64_t pixels_of(const struct bf_check *check, uint32_t area)
+{
+    const uint32_t *extent = check->resources.extent;
+    return (uint64_t)(area < extent[0] ? area : extent[0]) * (area < extent[1] ? area : extent[1]);
+}
+
+static uint32_t whole_area(const struct bf_check *check)
+{
+    const uint32_t *extent = check->resources.extent;
+    return extent[0] > extent[1] ? extent[0] : extent[1];
+}
+
+/* Draws to a part of what there is to draw to, and then to up to sixteen times as much, as long as
+ * that, by what the part took, takes no longer than it may. *took_ns: at last; or what the next
+ * would take, and the area is not the whole. */
+static VkResult dry_run_draws(struct bf_check *check, uint64_t longest_ns, enum outcome *outcome,
+                              uint64_t *took_ns)
+{
+    const uint64_t double_ns = check->checker->double_ns;
+    const uint64_t most_ns = longest_ns > 16 * double_ns ? longest_ns : 16 * double_ns;
+    const uint32_t whole = whole_area(check);
+    VkResult result = dry_run(check, longest_ns, outcome, took_ns);
+    while (result == VK_SUCCESS && *outcome != TOLD && check->draw.area < whole) {
+        const uint32_t next = check->draw.area < whole / 4 ? check->draw.area * 4 : whole;
+        const uint64_t estimate =
+            *took_ns / pixels_of(check, check->draw.area) * pixels_of(check, next);
+        if (estimate > most_ns) {
+            *took_ns = estimate;
+            break;
+        }
+        check->draw.area = next;
+        result = dry_run(check, longest_ns, outcome, took_ns);
+    }
+    return result;
+}
+
 /* One set of inputs. What the least run takes, once the driver has compiled, decides how large
  * images are, and what each takes, whether the next has more workgroups. */
 static VkResult dry_run_step(struct bf_check *check, struct bf_check_plan *plan,
@@ -826,16 +863,22 @@ static VkResult dry_run_step(struct bf_check *check, struct bf_check_plan *plan,
     const uint32_t wanted[3] = {check->groups[0], check->groups[1], check->groups[2]};
     for (uint32_t i = 0; i < 3; i++)
         check->groups[i] = 1;
+    if (draws)
+        check->draw.area = bf_draw_narrows(&check->draw) && LEAST_AREA < whole_area(check)
+                               ? LEAST_AREA
+                               : whole_area(check);
     if (result == VK_SUCCESS && first) /* this one compiles, too */
         result = dry_run_once(check, outcome, &took_ns);
-    if (result == VK_SUCCESS)
-        result = dry_run(check, draws || limit_ns / 8 < double_ns ? limit_ns / 8 : double_ns,
-                         outcome, &took_ns);
-    if (result == VK_SUCCESS && first) {
+    if (result == VK_SUCCESS && draws)
+        result = dry_run_draws(check, limit_ns / 8, outcome, &took_ns);
+    else if (result == VK_SUCCESS)
+        result =
+            dry_run(check, limit_ns / 8 < double_ns ? limit_ns / 8 : double_ns, outcome, &took_ns);
+    const bool whole = !draws || *outcome == TOLD || check->draw.area == whole_area(check);
+    if (result == VK_SUCCESS && first)
         check->again = took_ns > limit_ns / 8 && is_large(check);
-        if (!check->again && took_ns > limit_ns)
-            check_refuse(check, BF_REASON_TOO_SLOW, "its dry run takes too long");
-    }
+    if (result == VK_SUCCESS && !check->again && (!whole || (first && took_ns > limit_ns)))
+        check_refuse(check, BF_REASON_TOO_SLOW, "its dry run takes too long");
     while (result == VK_SUCCESS && !check->over && !check->again && !draws && *outcome != TOLD &&
            took_ns < double_ns && groups_double(check->groups, wanted))
         result = dry_run(check, double_ns, outcome, &took_ns);

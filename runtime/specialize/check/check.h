@@ -22,9 +22,10 @@
  *  CK-5  Whatever fails, every object that was made is destroyed: by bf_check_end; after work that
  *        never ended, by bf_checker_destroy.
  *
- *  CK-6  A dry run begins with one workgroup. With a plan, nothing runs on inputs that the plan
- *        leaves out, nor with images or workgroups of other sizes than it says: as they were when
- *        the dry run told of nothing on them.
+ *  CK-6  A dry run begins with one workgroup, or with 16 by 16 pixels where the scissor is dynamic,
+ *        on each of its inputs: what has been submitted can't be stopped. With a plan, nothing runs
+ *        on inputs that the plan leaves out, nor with images or workgroups of other sizes than it
+ *        says: as they were when the dry run told of nothing on them.
  *  CK-7  How fast a machine is, and how busy, decides whether something is checked, never how
  *        thoroughly: a plan whose dispatches time kept from having the workgroups of the program on
  *        all inputs that were to have them, or as many as are ever run on others, is no plan.
@@ -210,7 +211,8 @@ void bf_check_end(struct bf_check *check);
  * plan; 'general' is the dry-run form, the layout's handle that form's layout, with one set more
  * than the layout has otherwise: of 'told', with one storage buffer at binding 0. A dispatch begins
  * with one workgroup, and is doubled as long as the shortest of three runs takes less than
- * 'double_ns': what has been submitted can't be stopped. Where the device is a CPU, only time that
+ * 'double_ns'; a draw begins with a few pixels, and goes to sixteen times as many as long as these,
+ * by what the few took, take no more than 16 times that. Where the device is a CPU, only time that
  * it computes in counts.
  *
  * Where none is left, or they can't be run, or not with enough workgroups (CK-7), info->why and

@@ -454,6 +454,33 @@ static VkExtent2D extent_of(const struct bf_draw *draw)
     return (VkExtent2D){draw->resources->extent[0], draw->resources->extent[1]};
 }
 
+bool bf_draw_narrows(const struct bf_draw *draw)
+{
+    return check_draw_is_dynamic(draw, VK_DYNAMIC_STATE_SCISSOR) ||
+           check_draw_is_dynamic(draw, VK_DYNAMIC_STATE_SCISSOR_WITH_COUNT);
+}
+
+/* Of what the pipeline would have, where that is its own, the part that is to be drawn to. */
+static VkRect2D scissor_of(const struct bf_draw *draw, const VkRect2D *own)
+{
+    const VkExtent2D extent = extent_of(draw);
+    const uint32_t area = draw->area ? draw->area : UINT32_MAX;
+    const int64_t right = area < extent.width ? area : extent.width;
+    const int64_t bottom = area < extent.height ? area : extent.height;
+    VkRect2D scissor = {.extent = {(uint32_t)right, (uint32_t)bottom}};
+    if (!own)
+        return scissor;
+    scissor.offset = own->offset;
+    const int64_t width = right - own->offset.x, height = bottom - own->offset.y;
+    scissor.extent.width = width < 0                   ? 0
+                           : width < own->extent.width ? (uint32_t)width
+                                                       : own->extent.width;
+    scissor.extent.height = height < 0                    ? 0
+                            : height < own->extent.height ? (uint32_t)height
+                                                          : own->extent.height;
+    return scissor;
+}
+
 static void set_viewports(const struct bf_draw *draw, VkCommandBuffer commands,
                           VkDynamicState state)
 {
@@ -463,8 +490,9 @@ static void set_viewports(const struct bf_draw *draw, VkCommandBuffer commands,
     VkRect2D scissors[VIEWPORTS];
     const VkExtent2D extent = extent_of(draw);
     for (uint32_t i = 0; i < VIEWPORTS; i++) {
+        const bool own = info && info->pScissors && i < info->scissorCount;
         viewports[i] = (VkViewport){0, 0, (float)extent.width, (float)extent.height, 0, 1};
-        scissors[i] = (VkRect2D){.extent = extent};
+        scissors[i] = scissor_of(draw, own ? &info->pScissors[i] : NULL);
     }
     uint32_t viewport_count = info ? info->viewportCount : 1;
     uint32_t scissor_count = info ? info->scissorCount : 1;

@@ -31,6 +31,7 @@ struct bf_draw {
     uint32_t buffers[BF_DRAW_BINDINGS]; /* of vertices, in the order of the state's bindings */
     uint32_t strides[BF_DRAW_BINDINGS];
     bool feedback;     /* it may read what it writes, as an input attachment */
+    uint32_t area;     /* both ways, if the scissor is dynamic: no more is drawn to; 0: to all */
     VkRenderPass pass; /* compatible with the program's */
     VkFramebuffer framebuffer;
 };
@@ -42,6 +43,9 @@ VkResult bf_draw_plan(struct bf_draw *draw, struct bf_test_resources *resources,
 VkResult bf_draw_build(struct bf_draw *draw);
 /* A zeroed one is allowed. */
 void bf_draw_finish(struct bf_draw *draw);
+
+/* Whether 'area' says anything. */
+bool bf_draw_narrows(const struct bf_draw *draw);
 
 /* Pipeline, sets and push constants are bound already. Draws one instance of one primitive, or of
  * several that lie apart or of which one is culled. [CK-24] The least 'seed' draws over what is

@@ -438,22 +438,24 @@ static bool looks_float(uint32_t word)
     return exponent >= 127 - 20 && exponent <= 127 + 20;
 }
 
-/* A half to all of it; or less, up to twice as much, or of the other sign. A zero may be a float,
- * and then stands for 1. */
+/* A half to all of it; or less, up to twice as much, or of the other sign, or a zero of either sign.
+ * A zero may be a float, and then stands for 1. */
 static uint32_t push_float(uint32_t word, uint64_t random, bool free)
 {
     float value, factor = (float)(random >> 41) / 16777216.0f; /* below a half */
     memcpy(&value, &word, 4);
     if (!free)
         return float_bits(value * (0.5f + factor));
+    if ((random >> 16 & 7) == 0)
+        return (uint32_t)(random >> 19 & 1) << 31;
     value *= random >> 8 & 3 ? 4 * factor : -4 * factor;
     return float_bits(word ? value : 2 * factor);
 }
 
-/* 2^60 and more; 2^-60 and less; or an infinity, a NaN, or a zero of either sign. */
+/* 2^60 and more; 2^-60 and less; or an infinity or a NaN. */
 static uint32_t push_vast(const struct bf_inputs *inputs, uint64_t random)
 {
-    static const uint32_t special[] = {0x7f800000, 0xff800000, 0x7fc00000, 0, 0x80000000};
+    static const uint32_t special[] = {0x7f800000, 0xff800000, 0x7fc00000};
     float sign = random & 4 ? -1.0f : 1.0f;
     switch (inputs->pushed) {
     case BF_INPUTS_PUSH_HUGE:
@@ -463,7 +465,7 @@ static uint32_t push_vast(const struct bf_inputs *inputs, uint64_t random)
     case BF_INPUTS_PUSH_BRINK:
         return float_bits(brink_float(inputs->style == BF_INPUTS_HIGH_BRINK, sign, random));
     default:
-        return special[(random >> 40) % 5];
+        return special[(random >> 40) % 3];
     }
 }
 

@@ -12,10 +12,11 @@
  *        huge ones, infinities and the greatest; of integers 0 and 1, and if
  *        'wild' -1, the least and the greatest.
  *  GI-3  A push constant that is an integer is never made larger than the program had it, one that
- *        is a float neither larger nor of another sign, and 0 stays, unless 'free'; bits that are
- *        in 'fixed' stay. With 'pushed' those that may be floats are so large, or so small, that
- *        products of them leave what floats can hold, or are infinite, NaN, 0 or -0. With 'other' each
- *        that may be a float is another one, and with 'pushed' too most of them are so.
+ *        is a float neither larger nor of another sign, and 0 stays, unless 'free', which makes
+ *        some floats 0 or -0; bits that are in 'fixed' stay. With 'pushed' those that may be floats
+ *        are so large, or so small, that products of them leave what floats can hold, or are
+ *        infinite or NaN. With 'other' each that may be a float is another one, and with 'pushed'
+ *        too most of them are so.
  *  GI-4  If 'timid', no float is below 0, or above 1, or a NaN: not even one that is made an index
  *        reaches out of bounds.
  *  GI-5  Numbers of all sizes are alike, where a style has such: in BF_INPUTS_NUMBERS integers of

@@ -10,14 +10,14 @@
 #include "specialize/dry_run/dry_run.h"
 #include "specialize/dry_run/needed.h"
 #include "specialize/dry_run/stages.h"
-#include "specialize/isolate/helper_depth.h"
+#include "specialize/isolate/helper_states.h"
 
 /* A build in its dry-run form: the request's with other modules, and one set more. */
 struct form {
     struct bf_wire_build build;
     struct bf_dry_run *runs; /* of each stage */
     struct bf_calls calls;   /* of the stage that is folded */
-    struct helper_depth depth;
+    struct helper_states states;
     struct bf_build_code *code;
     VkDescriptorSetLayoutCreateInfo *sets;
     struct bf_dry_run_array *arrays;
@@ -50,7 +50,7 @@ static void form_finish(struct form *form)
     for (uint32_t i = 0; form->runs && i < form->stage_count; i++)
         bf_dry_run_finish(&form->runs[i]);
     bf_calls_finish(&form->calls);
-    helper_depth_finish(&form->depth);
+    helper_states_finish(&form->states);
     free(form->runs);
     free(form->code);
     free(form->sets);
@@ -99,9 +99,11 @@ static VkResult form_copy(struct form *form, const struct bf_wire_build *build)
     form->arrays = calloc(bindings + 1, sizeof(*form->arrays));
     if (!form->runs || !form->code || !form->sets || !form->arrays)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
-    if (build->point == VK_PIPELINE_BIND_POINT_GRAPHICS &&
-        !helper_depth_replace(&form->depth, &form->build.graphics, &no_tests))
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (build->point == VK_PIPELINE_BIND_POINT_GRAPHICS) {
+        if (!helper_states_take(&form->states, &form->build.graphics, &no_tests))
+            return VK_ERROR_OUT_OF_HOST_MEMORY;
+        helper_states_add_scissor(&form->states, &form->build.graphics); /* CK-6 */
+    }
     /* It runs with sets, one of them its own, where the program has descriptor buffers. */
     form->build.compute.flags &=
         ~(VkPipelineCreateFlags)VK_PIPELINE_CREATE_DESCRIPTOR_BUFFER_BIT_EXT;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "specialize/check/texel.h"
-#include "specialize/isolate/helper_depth.h"
+#include "specialize/isolate/helper_states.h"
 
 /* Each fragment's depth is written. */
 static const VkPipelineDepthStencilStateCreateInfo every_depth = {
@@ -18,7 +18,7 @@ static const VkPipelineDepthStencilStateCreateInfo every_depth = {
 
 /* What a build is given in place of the program's. */
 struct redraw_state {
-    struct helper_depth depth_state;
+    struct helper_states states;
     VkPipelineColorBlendStateCreateInfo blend;
     VkPipelineColorBlendAttachmentState *blends;
     VkPipelineRenderingCreateInfo rendering;
@@ -212,7 +212,7 @@ static bool pass_take(struct redraw_state *r, struct bf_wire_build *build, VkFor
 
 static VkResult build_redraw(struct redraw_state *r, struct bf_wire_build *build, VkFormat depth)
 {
-    bool done = helper_depth_replace(&r->depth_state, &build->graphics, &every_depth);
+    bool done = helper_states_take(&r->states, &build->graphics, &every_depth);
     if (done)
         done =
             build->pass ? pass_take(r, build, depth) : rendering_take(r, &build->graphics, depth);
@@ -221,7 +221,7 @@ static VkResult build_redraw(struct redraw_state *r, struct bf_wire_build *build
 
 static void redraw_free(struct redraw_state *r)
 {
-    helper_depth_finish(&r->depth_state);
+    helper_states_finish(&r->states);
     free(r->blends);
     free(r->formats);
     free(r->attachments);

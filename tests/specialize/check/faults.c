@@ -4,6 +4,9 @@
  * wait. */
 #include "check_faults.h"
 
+#include "gpu/gpu.h"
+#include "specialize/check/test_resource.h"
+
 static uint64_t oom_points(struct world *w)
 {
     struct belfry_icd_counters counters;
@@ -178,4 +181,44 @@ TEST(waiting_for_a_processor_is_not_the_shader_s_time)
     /* On a GPU that is busy with others now and then. */
     assert_int_equal(refused_of_idle_dispatches("TELLS=1 DISPATCH_US=30000 DISPATCH_EVERY=3 GPU=1"),
                      BF_REASON_NONE);
+}
+
+static PFN_vkCmdSetScissor set_scissor;
+static uint32_t widths[8], width_count; /* of the first scissors */
+
+static VKAPI_ATTR void VKAPI_CALL scissor_note(VkCommandBuffer commands, uint32_t first,
+                                               uint32_t count, const VkRect2D *scissors)
+{
+    if (width_count < sizeof(widths) / sizeof(widths[0]))
+        widths[width_count++] = scissors[0].extent.width;
+    set_scissor(commands, first, count, scissors);
+}
+
+/* What has been submitted can't be stopped. [CK-6] */
+TEST(dry_runs_that_draw_begin_with_few_pixels)
+{
+    /* Of the first inputs once more, since that compiles. */
+    static const uint32_t all = BF_TEST_EXTENT;
+    const uint32_t expected[8] = {16, 16, all, 16, all, 16, all, 16};
+    static const VkDynamicState scissor = VK_DYNAMIC_STATE_SCISSOR;
+    static const VkPipelineDynamicStateCreateInfo dynamic = {
+        VK_TYPE(PIPELINE_DYNAMIC_STATE_CREATE_INFO), .dynamicStateCount = 1,
+        .pDynamicStates = &scissor};
+    const struct fixture_options options = {.environment = "TELLS=1", .family = UINT32_MAX};
+    struct faulty f;
+    struct world *w = world_open_device(&options);
+    faulty_init(w, &f, true);
+    f.graphics.pDynamicState = &dynamic;
+    world_open_checker(w, true, 0, 0);
+    struct bf_gpu *gpu = world_checker_info(w).gpu;
+    set_scissor = gpu->vk.vkCmdSetScissor;
+    gpu->vk.vkCmdSetScissor = scissor_note;
+    width_count = 0;
+    struct bf_check_info info = w->t.info;
+    struct bf_check_plan plan;
+    info.form_count = 0;
+    assert_success(bf_check_dry_run(w->checker, &info, w->s.sets[0].handle, &plan));
+    gpu->vk.vkCmdSetScissor = set_scissor;
+    assert_memory_equal(widths, expected, sizeof(expected));
+    world_close(w);
 }
