@@ -185,7 +185,10 @@ VkImage vulkan_image(VkPhysicalDevice physical, VkDevice device, VkFormat format
         .image = image,
         .viewType = VK_IMAGE_VIEW_TYPE_2D,
         .format = format,
-        .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1},
+        .subresourceRange = {usage & VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT
+                                 ? VK_IMAGE_ASPECT_DEPTH_BIT
+                                 : VK_IMAGE_ASPECT_COLOR_BIT,
+                             0, 1, 0, 1},
     };
     assert_success(vkCreateImageView(device, &view_info, NULL, view));
     return image;

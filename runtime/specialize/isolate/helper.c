@@ -19,6 +19,7 @@
 #include "background/idle.h"
 #include "specialize/isolate/helper_dry_run.h"
 #include "specialize/isolate/helper_redraw.h"
+#include "specialize/isolate/helper_states.h"
 #include "specialize/isolate/helper_twin.h"
 #include "specialize/isolate/helper_watch.h"
 #include "specialize/isolate/spawn.h"
@@ -86,12 +87,15 @@ static struct bf_wire_device wanted;
 static bool helper_check(uint32_t number, struct bf_wire_check *check)
 {
     struct helper_pipeline pipelines[BF_CHECK_BUILDS] = {0};
+    VkPipelineDepthStencilStateCreateInfo depths[BF_CHECK_BUILDS];
     struct bf_wire_verdict verdict;
     VkResult result = VK_SUCCESS;
     bool on = true, hung = false;
     enum bf_reason refused = BF_REASON_NONE;
     struct bf_check_plan plan;
     char why[BF_CHECK_WHY];
+    for (uint32_t i = 0; check->runs && check->interface.graphics && i < check->build_count; i++)
+        helper_states_pass_depths(&check->builds[i].graphics, &depths[i]);
     if (check->runs && helper_subgroups_may_differ(&device, &check->builds[0])) {
         refused = BF_REASON_UNCHECKABLE;
         snprintf(why, sizeof(why), "a variant may get subgroups of another size");

@@ -60,3 +60,15 @@ void helper_states_finish(struct helper_states *states)
 {
     free(states->states);
 }
+
+void helper_states_pass_depths(VkGraphicsPipelineCreateInfo *graphics,
+                               VkPipelineDepthStencilStateCreateInfo *room)
+{
+    const VkPipelineDepthStencilStateCreateInfo *own = graphics->pDepthStencilState;
+    if (!own || !own->depthTestEnable || own->depthCompareOp != VK_COMPARE_OP_EQUAL)
+        return;
+    *room = *own;
+    room->depthCompareOp = VK_COMPARE_OP_ALWAYS;
+    room->depthWriteEnable = VK_FALSE; /* it would have written what is there */
+    graphics->pDepthStencilState = room;
+}

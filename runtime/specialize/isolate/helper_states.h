@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Other states for a request's graphics pipeline than the program's. For one thread. */
+/*
+ * Other states for a request's graphics pipeline than the program's.
+ *
+ *  HS-1  Where the program draws to equal depths alone, checks draw to all: of made-up depths none
+ *        is equal, and nothing would be compared.
+ *
+ * For one thread.
+ */
 #ifndef BELFRY_SPECIALIZE_HELPER_STATES_H
 #define BELFRY_SPECIALIZE_HELPER_STATES_H
 
@@ -21,5 +28,9 @@ bool helper_states_take(struct helper_states *states, VkGraphicsPipelineCreateIn
 void helper_states_add_scissor(struct helper_states *states,
                                const VkGraphicsPipelineCreateInfo *graphics);
 void helper_states_finish(struct helper_states *states);
+
+/* [HS-1] 'room' is used as long as the pipeline's info. */
+void helper_states_pass_depths(VkGraphicsPipelineCreateInfo *graphics,
+                               VkPipelineDepthStencilStateCreateInfo *room);
 
 #endif

@@ -9,8 +9,8 @@
 #include "shaders/isolate.vert.h"
 
 /* There is a depth attachment, with which nothing is done; its states are dynamic, which then say
- * nothing. */
-enum { ATTACHED = 1, DYNAMIC = 2, FOUR_SAMPLES = 4 };
+ * nothing; what has the same depth is drawn to. */
+enum { ATTACHED = 1, DYNAMIC = 2, FOUR_SAMPLES = 4, EQUAL = 8 };
 
 static const uint32_t cases[] = {0, ATTACHED, ATTACHED | DYNAMIC, FOUR_SAMPLES,
                                  ATTACHED | FOUR_SAMPLES};
@@ -45,7 +45,8 @@ static const struct bf_build_request *one_make(struct one *one, bool pass, uint3
     p->g.stages[0].pSpecializationInfo = &one->specialization;
     p->g.raster.cullMode = VK_CULL_MODE_NONE;
     p->g.assembly.primitiveRestartEnable = VK_FALSE;
-    p->g.depth.depthTestEnable = VK_FALSE;
+    p->g.depth.depthTestEnable = how & EQUAL ? VK_TRUE : VK_FALSE;
+    p->g.depth.depthCompareOp = VK_COMPARE_OP_EQUAL;
     if (!(how & ATTACHED)) {
         p->g.rendering.depthAttachmentFormat = VK_FORMAT_UNDEFINED;
         p->subpasses[1].pDepthStencilAttachment = NULL;
@@ -98,12 +99,12 @@ static struct bf_isolate *isolate_open(bool pass, bool linked)
 enum link { WHOLE, LINKED, OPTIMISED, FEW, WAYS };
 
 static void forms_check(struct bf_isolate *isolate, bool pass, uint32_t how, enum link link,
-                        struct told first, struct bf_check_answer *answer)
+                        struct told first, struct told others, struct bf_check_answer *answer)
 {
     struct one ones[BF_CHECK_BUILDS];
     struct bf_build_request builds[BF_CHECK_BUILDS];
     for (uint32_t i = 0; i < BF_CHECK_BUILDS; i++)
-        builds[i] = *one_make(&ones[i], pass, how, i == 1 ? first : (struct told){0.5f, 1});
+        builds[i] = *one_make(&ones[i], pass, how, i == 1 ? first : others);
     if (link) {
         /* A set that is in none of the layouts. */
         static const VkDescriptorSetLayoutCreateInfo *const none[] = {NULL};
@@ -138,7 +139,7 @@ static void first_differs(struct bf_isolate *isolate, bool pass, uint32_t how, e
                           struct told first)
 {
     struct bf_check_answer answer;
-    forms_check(isolate, pass, how, link, first, &answer);
+    forms_check(isolate, pass, how, link, first, (struct told){0.5f, 1}, &answer);
     assert_success(answer.built);
     assert_success(answer.checked);
     if (answer.forms[0].reason != BF_REASON_INEXACT || answer.forms[1].reason != BF_REASON_NONE)
@@ -156,6 +157,22 @@ TEST(positions_are_the_same_bits)
         struct bf_isolate *isolate = isolate_open(pass, false);
         for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
             first_differs(isolate, pass, cases[i], WHOLE, other_depth);
+        bf_isolate_destroy(isolate);
+    }
+}
+
+/* Made-up depths are none of these. [HS-1] */
+TEST(what_is_drawn_to_equal_depths_is_compared)
+{
+    const struct told same = {0.3f, 1}, other = {0.3f, 0x1.000002p0f};
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        struct bf_isolate *isolate = isolate_open(pass, false);
+        struct bf_check_answer answer;
+        forms_check(isolate, pass, ATTACHED | EQUAL, WHOLE, other, same, &answer);
+        assert_success(answer.built);
+        assert_success(answer.checked);
+        assert_int_equal(answer.forms[0].reason, BF_REASON_INEXACT);
+        assert_int_equal(answer.forms[1].reason, BF_REASON_NONE);
         bf_isolate_destroy(isolate);
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fragment shaders rebuilt through the layer, of draws to several samples, of such as read input
- * attachments, and of pipelines that are linked from libraries: they get variants, and the picture
- * is the same. */
+ * attachments, or are seen where depths are equal, and of pipelines that are linked from libraries:
+ * they get variants, and the picture is the same. */
 #include "support/fixture.h"
 #include "support/infos.h"
 #include "support/cache.h"
@@ -12,6 +12,7 @@
 #include "shaders/drawn.frag.h"
 #include "shaders/full.vert.h"
 #include "shaders/shown.frag.h"
+#include "shaders/sloped.vert.h"
 
 #define SIDE   48
 #define FORMAT VK_FORMAT_R8G8B8A8_UNORM
@@ -31,14 +32,15 @@ struct image {
 enum link { WHOLE, LINKED, OPTIMISED };
 
 /* One render pass: a subpass that is cleared alone, and one that draws and, of several samples,
- * resolves. */
+ * resolves; or draws depths first, and then to what has the same. */
 struct program {
     struct fixture f;
     uint32_t family;
     VkSampleCountFlagBits samples;
     bool reads; /* the first subpass' attachment, in the second one */
     enum link link;
-    struct image before, drawn, resolved;
+    bool equal; /* depths; one sample */
+    struct image before, drawn, resolved, depths;
     VkRenderPass pass;
     VkFramebuffer framebuffer;
     VkDescriptorSetLayout set_layout;
@@ -46,7 +48,7 @@ struct program {
     VkPipeline libraries[4];
     VkDescriptorPool descriptors;
     VkDescriptorSet set;
-    VkPipeline pipeline;
+    VkPipeline depths_first, pipeline;
     VkCommandBuffer commands;
 };
 
@@ -76,17 +78,23 @@ static void make_pass(struct program *p)
                                            .finalLayout = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL};
     VkAttachmentDescription attachments[3] = {whole, whole, whole};
     attachments[1].samples = p->samples;
+    if (p->equal) {
+        attachments[2].format = VK_FORMAT_D32_SFLOAT;
+        attachments[2].finalLayout = VK_IMAGE_LAYOUT_DEPTH_STENCIL_ATTACHMENT_OPTIMAL;
+    }
     const VkAttachmentReference first = {0, VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL},
                                 input = {0, VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL},
                                 second = {1, VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL},
-                                resolve = {2, VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL};
+                                resolve = {2, VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL},
+                                depth = {2, VK_IMAGE_LAYOUT_DEPTH_STENCIL_ATTACHMENT_OPTIMAL};
     const VkSubpassDescription subpasses[] = {
         {.colorAttachmentCount = 1, .pColorAttachments = &first},
         {.inputAttachmentCount = p->reads,
          .pInputAttachments = &input,
          .colorAttachmentCount = 1,
          .pColorAttachments = &second,
-         .pResolveAttachments = p->samples > 1 ? &resolve : NULL},
+         .pResolveAttachments = p->samples > 1 ? &resolve : NULL,
+         .pDepthStencilAttachment = p->equal ? &depth : NULL},
     };
     const VkSubpassDependency dependencies[] = {
         {0, 1, VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT, VK_PIPELINE_STAGE_FRAGMENT_SHADER_BIT,
@@ -97,9 +105,10 @@ static void make_pass(struct program *p)
          VK_ACCESS_TRANSFER_READ_BIT, 0},
     };
     const VkRenderPassCreateInfo pass =
-        info_pass(p->samples > 1 ? 3 : 2, attachments, 2, subpasses, 2, dependencies);
+        info_pass(p->samples > 1 || p->equal ? 3 : 2, attachments, 2, subpasses, 2, dependencies);
     assert_success(vkCreateRenderPass(device, &pass, NULL, &p->pass));
-    const VkImageView views[] = {p->before.view, p->drawn.view, p->resolved.view};
+    const VkImageView views[] = {p->before.view, p->drawn.view,
+                                 p->equal ? p->depths.view : p->resolved.view};
     const VkFramebufferCreateInfo framebuffer =
         info_framebuffer(p->pass, pass.attachmentCount, views, SIDE);
     assert_success(vkCreateFramebuffer(device, &framebuffer, NULL, &p->framebuffer));
@@ -176,8 +185,36 @@ static void link_pipeline(struct program *p)
         vkDestroyShaderModule(device, g.stages[i].module, NULL);
 }
 
+/* One that lays depths down, and one that draws to what has the same. */
+static void make_equal(struct program *p)
+{
+    VkDevice device = p->f.device;
+    struct info_graphics g;
+    info_graphics(&g, SIDE, vulkan_module(device, sloped_vert, sizeof(sloped_vert)),
+                  vulkan_module(device, drawn_frag, sizeof(drawn_frag)), p->layout, p->pass, 1,
+                  NULL);
+    g.info.subpass = 1;
+    g.info.pDepthStencilState = &g.depth;
+    g.depth.depthTestEnable = VK_TRUE;
+    g.depth.depthCompareOp = VK_COMPARE_OP_EQUAL;
+    assert_success(
+        vkCreateGraphicsPipelines(device, VK_NULL_HANDLE, 1, &g.info, NULL, &p->pipeline));
+    g.info.stageCount = 1;
+    g.blends[0].colorWriteMask = 0;
+    g.depth.depthWriteEnable = VK_TRUE;
+    g.depth.depthCompareOp = VK_COMPARE_OP_ALWAYS;
+    assert_success(
+        vkCreateGraphicsPipelines(device, VK_NULL_HANDLE, 1, &g.info, NULL, &p->depths_first));
+    for (int i = 0; i < 2; i++)
+        vkDestroyShaderModule(device, g.stages[i].module, NULL);
+}
+
 static void make_pipeline(struct program *p)
 {
+    if (p->equal) {
+        make_equal(p);
+        return;
+    }
     if (p->link != WHOLE) {
         link_pipeline(p);
         return;
@@ -197,7 +234,7 @@ static void make_pipeline(struct program *p)
 }
 
 static void program_open(struct program *p, VkSampleCountFlagBits samples, bool reads,
-                         enum link link)
+                         enum link link, bool equal)
 {
     static const char *const extensions[] = {VK_KHR_PIPELINE_LIBRARY_EXTENSION_NAME,
                                              VK_EXT_GRAPHICS_PIPELINE_LIBRARY_EXTENSION_NAME, NULL};
@@ -209,7 +246,7 @@ static void program_open(struct program *p, VkSampleCountFlagBits samples, bool 
         options.extensions = extensions;
         options.features = &libraries;
     }
-    *p = (struct program){.samples = samples, .reads = reads, .link = link};
+    *p = (struct program){.samples = samples, .reads = reads, .link = link, .equal = equal};
     assert_int_equal(cache_setup(NULL), 0);
     fixture_open(&p->f, &options);
     p->family = fixture_family(&p->f, VK_QUEUE_GRAPHICS_BIT);
@@ -217,6 +254,9 @@ static void program_open(struct program *p, VkSampleCountFlagBits samples, bool 
                &p->before);
     make_image(p, samples, VK_IMAGE_USAGE_TRANSFER_SRC_BIT, &p->drawn);
     make_image(p, 1, VK_IMAGE_USAGE_TRANSFER_SRC_BIT, &p->resolved);
+    p->depths.handle = vulkan_image(p->f.physical, p->f.device, VK_FORMAT_D32_SFLOAT, SIDE, 1,
+                                    VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT, &p->depths.memory,
+                                    &p->depths.view);
     make_pass(p);
     make_sets(p);
     make_pipeline(p);
@@ -229,6 +269,7 @@ static char *program_close(struct program *p)
 {
     VkDevice device = p->f.device;
     vkDestroyPipeline(device, p->pipeline, NULL);
+    vkDestroyPipeline(device, p->depths_first, NULL);
     vkDestroyDescriptorPool(device, p->descriptors, NULL);
     for (uint32_t i = 0; i < 4; i++)
         vkDestroyPipeline(device, p->libraries[i], NULL);
@@ -240,6 +281,7 @@ static char *program_close(struct program *p)
     drop_image(p, &p->before);
     drop_image(p, &p->drawn);
     drop_image(p, &p->resolved);
+    drop_image(p, &p->depths);
     struct capture capture;
     capture_start(&capture);
     fixture_close(&p->f);
@@ -261,6 +303,10 @@ static void frame(struct program *p, const struct push *push)
     assert_success(vkBeginCommandBuffer(p->commands, &begin));
     vkCmdBeginRenderPass(p->commands, &pass, VK_SUBPASS_CONTENTS_INLINE);
     vkCmdNextSubpass(p->commands, VK_SUBPASS_CONTENTS_INLINE);
+    if (p->equal) {
+        vkCmdBindPipeline(p->commands, VK_PIPELINE_BIND_POINT_GRAPHICS, p->depths_first);
+        vkCmdDraw(p->commands, 3, 1, 0, 0);
+    }
     vkCmdBindPipeline(p->commands, VK_PIPELINE_BIND_POINT_GRAPHICS, p->pipeline);
     if (p->reads)
         vkCmdBindDescriptorSets(p->commands, VK_PIPELINE_BIND_POINT_GRAPHICS, p->layout, 0, 1,
@@ -290,11 +336,11 @@ static void frame(struct program *p, const struct push *push)
 }
 
 /* It is drawn, a variant is built, and drawn with. */
-static void expect_variant(VkSampleCountFlagBits samples, bool reads, enum link link)
+static void expect_variant(VkSampleCountFlagBits samples, bool reads, enum link link, bool equal)
 {
     const struct push hot = {6, 0, 5}, other = {6, 1, 5};
     struct program p;
-    program_open(&p, samples, reads, link);
+    program_open(&p, samples, reads, link, equal);
     await_background(p.f.bf);
     frame(&p, &hot);
     BfEvent event = make_event(&p.f);
@@ -316,17 +362,23 @@ static void expect_variant(VkSampleCountFlagBits samples, bool reads, enum link 
 
 TEST(draws_to_several_samples_get_variants)
 {
-    expect_variant(VK_SAMPLE_COUNT_4_BIT, false, WHOLE);
+    expect_variant(VK_SAMPLE_COUNT_4_BIT, false, WHOLE, false);
 }
 
 TEST(draws_that_read_input_attachments_get_variants)
 {
-    expect_variant(VK_SAMPLE_COUNT_1_BIT, true, WHOLE);
+    expect_variant(VK_SAMPLE_COUNT_1_BIT, true, WHOLE, false);
+}
+
+/* Of the general pipeline's vertex stage, alone, and of the variant's. [PO-1] */
+TEST(depths_that_were_laid_down_are_equal)
+{
+    expect_variant(VK_SAMPLE_COUNT_1_BIT, false, WHOLE, true);
 }
 
 TEST(draws_that_do_both_get_variants)
 {
-    expect_variant(VK_SAMPLE_COUNT_4_BIT, true, WHOLE);
+    expect_variant(VK_SAMPLE_COUNT_4_BIT, true, WHOLE, false);
 }
 
 /* (Khronos' validation takes the link's own pass for that of the fragment shader, which reads an
@@ -344,6 +396,6 @@ TEST(what_is_linked_gets_variants)
     };
     for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         if (!cases[i].reads || !fixture_is_validated())
-            expect_variant(cases[i].samples, cases[i].reads, cases[i].link);
+            expect_variant(cases[i].samples, cases[i].reads, cases[i].link, false);
     }
 }
