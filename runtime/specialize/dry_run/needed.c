@@ -43,12 +43,51 @@ static void value_add(struct needed *n, uint32_t id)
         mark(n, &n->value[id]);
 }
 
-/* Also an integer, of what a float is made. A constant says nothing of who uses it for what. */
+static bool is_made_of_floats(const struct needed *n, uint32_t id)
+{
+    return n->origins.value[id] & BF_ORIGIN_FLOAT;
+}
+
+/* Also an integer, of what a float is made, or a boolean that floats have made. A constant says
+ * nothing of who uses it for what. */
 static void number_add(struct needed *n, uint32_t id)
 {
+    const bool is_pointer = bf_pointer_storage(n->m, id) != SpvStorageClassMax;
     if (bf_value_has_floats(n->m, id) ||
-        (bf_value_has_integers(n->m, id) && !is_constant(n->m, id)))
+        (bf_value_has_integers(n->m, id) && !is_constant(n->m, id)) ||
+        (is_made_of_floats(n, id) && !is_pointer))
         mark(n, &n->value[id]);
+}
+
+/* What leaves a block that is decided over: an integer too, if floats have made it. */
+static void leaving_add(struct needed *n, uint32_t id)
+{
+    if (is_made_of_floats(n, id))
+        number_add(n, id);
+    else
+        value_add(n, id);
+}
+
+/* Whether there are but floats in it. */
+static bool is_all_floats(const struct bf_module *m, uint32_t id)
+{
+    const struct bf_instruction *type = bf_value_type(m, id);
+    struct bf_shape shape;
+    while (type && type->opcode == SpvOpTypeMatrix)
+        type = bf_definition(m, bf_word(m, type, 2));
+    return type && bf_shape(m, type->result, &shape) && shape.number == BF_NUMBER_FLOAT;
+}
+
+/* Whether floats become what is none: bits, an integer, a comparison. */
+static bool leaves_floats(const struct bf_module *m, const struct bf_instruction *in)
+{
+    bool floats = false;
+    if (!in->result || bf_value_has_floats(m, in->result))
+        return false;
+    for (uint32_t w = bf_operands(in); w < in->count && !floats; w++)
+        floats = bf_word_is_id(m, in, w) && bf_value_has_floats(m, bf_word(m, in, w)) &&
+                 bf_pointer_storage(m, bf_word(m, in, w)) == SpvStorageClassMax;
+    return floats;
 }
 
 /* What is read of it; whatever has been stored there flows into that. */
@@ -71,16 +110,17 @@ static bool is_image(uint16_t opcode)
 static void operands_add(struct needed *n, const struct bf_instruction *in, bool made)
 {
     const bool floats = bf_value_has_floats(n->m, in->result),
-               integers = bf_value_has_integers(n->m, in->result);
+               others = !is_all_floats(n->m, in->result);
     for (uint32_t w = bf_operands(in); w < in->count; w++) {
         uint32_t id = bf_word(n->m, in, w);
         if (!bf_word_is_id(n->m, in, w))
             continue;
-        if (in->opcode == SpvOpLoad)
-            needed_memory_add(n, id, floats, made && integers);
+        if (in->opcode == SpvOpLoad || (bf_opcode_is_atomic(in->opcode) && w == 3))
+            needed_memory_add(n, id, floats, made && others);
         else if (bf_pointer_storage(n->m, id) != SpvStorageClassMax && in->opcode == SpvOpExtInst)
             needed_memory_add(n, id, true, false);
-        else if (made && (in->opcode != SpvOpVectorExtractDynamic || w == 3)) /* an index isn't */
+        else if (made && (in->opcode != SpvOpVectorExtractDynamic || w == 3) && /* an index isn't */
+                 !(in->opcode == SpvOpSelect && w == 3 && !others)) /* nor what chooses a float */
             number_add(n, id);
         else
             value_add(n, id);
@@ -104,6 +144,83 @@ static bool depends(uint8_t origin)
     return origin & BF_ORIGIN_FOLDED;
 }
 
+/* Whether what is no float, and needed, is chosen in block 'at' of those that a branch decides
+ * over: by a phi, or by what is stored. */
+static bool block_chooses(const struct needed *n, uint32_t at)
+{
+    const struct bf_block *block = &n->flow.blocks[at];
+    bool any = false;
+    for (uint32_t i = block->first + 1; i <= block->last && !any; i++) {
+        const struct bf_instruction *in = &n->m->instructions[i];
+        switch (in->opcode) {
+        case SpvOpPhi:
+            any = n->value[in->result] && !is_all_floats(n->m, in->result);
+            break;
+        case SpvOpStore:
+        case SpvOpCopyMemory:
+        case SpvOpAtomicStore:
+            any = n->integers[bf_origin_memory(&n->origins, bf_word(n->m, in, 1))];
+            break;
+        case SpvOpReturnValue:
+            any = n->returned[block->function];
+            break;
+        default:
+            any = bf_opcode_is_atomic(in->opcode) &&
+                  n->integers[bf_origin_memory(&n->origins, bf_word(n->m, in, 3))];
+            break;
+        }
+    }
+    return any;
+}
+
+/* The same of all on the ways from block b to where all of them meet, and there. */
+static bool branch_chooses(struct needed *n, uint32_t b)
+{
+    const struct bf_flow *flow = &n->flow;
+    const uint32_t end = flow->blocks[b].post_dominator;
+    uint32_t count = 0;
+    n->stamp++;
+    for (uint32_t next = b;; next = n->stack[--count]) {
+        for (uint32_t s = 0; s < flow->blocks[next].successor_count; s++) {
+            const uint32_t to = flow->blocks[next].successors[s];
+            if (n->seen[to] == n->stamp)
+                continue;
+            if (block_chooses(n, to))
+                return true;
+            n->seen[to] = n->stamp;
+            if (to != end)
+                n->stack[count++] = to;
+        }
+        if (count == 0)
+            return false;
+    }
+}
+
+/* What is stored there. */
+static void stored_add(struct needed *n, bool decided, uint32_t pointer, uint32_t id)
+{
+    const uint32_t memory = bf_origin_memory(&n->origins, pointer);
+    if (n->integers[memory])
+        number_add(n, id);
+    if (n->memory[memory])
+        value_add(n, id);
+    if (decided)
+        leaving_add(n, id);
+}
+
+/* Of an atomic operation, or of a function that has a second result in memory. */
+static void stored_beside_add(struct needed *n, bool decided, const struct bf_instruction *in)
+{
+    uint32_t pointer = 0;
+    for (uint32_t w = 3; w < in->count; w++)
+        if (bf_word_is_id(n->m, in, w) &&
+            bf_pointer_storage(n->m, bf_word(n->m, in, w)) != SpvStorageClassMax)
+            pointer = bf_word(n->m, in, w);
+    for (uint32_t w = 4; pointer && w < in->count; w++)
+        if (bf_word_is_id(n->m, in, w) && bf_word(n->m, in, w) != pointer)
+            stored_add(n, decided, pointer, bf_word(n->m, in, w));
+}
+
 static void backwards_step(struct needed *n, uint32_t b, const struct bf_instruction *in)
 {
     const struct bf_origins *o = &n->origins;
@@ -111,39 +228,51 @@ static void backwards_step(struct needed *n, uint32_t b, const struct bf_instruc
     uint32_t memory;
     switch (in->opcode) {
     case SpvOpStore:
-        memory = bf_origin_memory(o, bf_word(n->m, in, 1));
-        if (n->integers[memory])
-            number_add(n, bf_word(n->m, in, 2));
-        else if (decided || n->memory[memory])
-            value_add(n, bf_word(n->m, in, 2));
+        stored_add(n, decided, bf_word(n->m, in, 1), bf_word(n->m, in, 2));
+        return;
+    case SpvOpAtomicStore:
+        stored_add(n, decided, bf_word(n->m, in, 1), bf_word(n->m, in, 4));
         return;
     case SpvOpCopyMemory:
         memory = bf_origin_memory(o, bf_word(n->m, in, 1));
         needed_memory_add(n, bf_word(n->m, in, 2), decided || n->memory[memory],
-                          n->integers[memory]);
+                          n->integers[memory] ||
+                              (decided && (o->memory[memory] & BF_ORIGIN_FLOAT)));
         return;
     case SpvOpImageWrite:
-        if (decided)
-            value_add(n, bf_word(n->m, in, 3));
+        stored_add(n, decided, bf_word(n->m, in, 1), bf_word(n->m, in, 3));
+        return;
+    case SpvOpBranchConditional:
+    case SpvOpSwitch:
+        if (is_made_of_floats(n, bf_word(n->m, in, 1)) && (decided || branch_chooses(n, b)))
+            number_add(n, bf_word(n->m, in, 1));
         return;
     case SpvOpReturnValue:
         if (n->returned[n->flow.blocks[b].function])
             number_add(n, bf_word(n->m, in, 1));
         else if (decided)
-            value_add(n, bf_word(n->m, in, 1));
+            leaving_add(n, bf_word(n->m, in, 1));
         return;
     case SpvOpFunctionCall:
         call_add(n, in);
         break;
+    case SpvOpExtInst:
+        stored_beside_add(n, decided, in);
+        break;
     default:
+        if (bf_opcode_is_atomic(in->opcode))
+            stored_beside_add(n, decided, in);
         break;
     }
     if (!in->result)
         return;
     if (depends(o->value[in->result]))
         value_add(n, in->result);
-    /* A comparison or conversion that depends: so may what it is of. */
-    const bool active = n->value[in->result] || depends(o->value[in->result]);
+    if (is_image(in->opcode) && n->value[in->result])
+        needed_memory_add(n, bf_word(n->m, in, 3), true, true);
+    /* A comparison or conversion that depends, or is decided over: so may what it is of. */
+    const bool active = n->value[in->result] || depends(o->value[in->result]) ||
+                        (decided && leaves_floats(n->m, in));
     if (!active || in->opcode == SpvOpFunctionCall || is_image(in->opcode) ||
         bf_pointer_storage(n->m, in->result) != SpvStorageClassMax)
         return;
@@ -183,25 +312,43 @@ static bool memory_needed(const struct needed *n, uint32_t pointer)
     return n->memory[variable] || n->integers[variable];
 }
 
+static bool store_needs(const struct needed *n, uint32_t pointer, uint32_t id)
+{
+    return touched(n, id) ||
+           (n->integers[bf_origin_memory(&n->origins, pointer)] && !is_all_floats(n->m, id));
+}
+
+/* What an atomic operation or a function stores. */
+static bool beside_needs(const struct needed *n, const struct bf_instruction *in)
+{
+    bool is_needed = false, stores = false;
+    for (uint32_t w = 3; w < in->count; w++) {
+        const uint32_t id = bf_word_is_id(n->m, in, w) ? bf_word(n->m, in, w) : 0;
+        const bool is_pointer = bf_pointer_storage(n->m, id) != SpvStorageClassMax;
+        stores |= is_pointer;
+        is_needed |= is_pointer ? memory_needed(n, id) : touched(n, id);
+    }
+    return stores && is_needed;
+}
+
 static bool instruction_needs(const struct needed *n, uint32_t b, const struct bf_instruction *in)
 {
-    const struct bf_origins *o = &n->origins;
     switch (in->opcode) {
     case SpvOpStore:
-        return touched(n, bf_word(n->m, in, 2)) ||
-               (n->integers[bf_origin_memory(o, bf_word(n->m, in, 1))] &&
-                bf_value_has_integers(n->m, bf_word(n->m, in, 2)));
+        return store_needs(n, bf_word(n->m, in, 1), bf_word(n->m, in, 2));
+    case SpvOpAtomicStore:
+        return store_needs(n, bf_word(n->m, in, 1), bf_word(n->m, in, 4));
     case SpvOpCopyMemory:
         return memory_needed(n, bf_word(n->m, in, 1)) || memory_needed(n, bf_word(n->m, in, 2));
     case SpvOpImageWrite:
         return touched(n, bf_word(n->m, in, 3));
     case SpvOpReturnValue:
-        return touched(n, bf_word(n->m, in, 1)) ||
-               (n->returned[n->flow.blocks[b].function] &&
-                (bf_value_has_floats(n->m, bf_word(n->m, in, 1)) ||
-                 bf_value_has_integers(n->m, bf_word(n->m, in, 1))));
+        return touched(n, bf_word(n->m, in, 1)) || n->returned[n->flow.blocks[b].function];
+    case SpvOpExtInst:
+        return touched(n, in->result) || beside_needs(n, in);
     default:
-        return in->result && in->opcode != SpvOpPhi && touched(n, in->result);
+        return in->result && in->opcode != SpvOpPhi &&
+               (touched(n, in->result) || (bf_opcode_is_atomic(in->opcode) && beside_needs(n, in)));
     }
 }
 

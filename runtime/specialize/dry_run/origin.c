@@ -480,6 +480,10 @@ static void step(struct bf_origins *o, uint32_t i, uint32_t b)
     case SpvOpStore:
         origin_add(o, &o->memory[bf_origin_memory(o, bf_word(m, in, 1))], bits | o->block[b]);
         return;
+    case SpvOpAtomicStore:
+        origin_add(o, &o->memory[bf_origin_memory(o, bf_word(m, in, 1))],
+                   o->value[bf_word(m, in, 4)] | o->block[b]);
+        return;
     case SpvOpCopyMemory:
         memory = bf_origin_memory(o, bf_word(m, in, 2));
         bits |= o->memory[memory] | o->block[b] | (o->unassigned[i] ? BF_ORIGIN_UNASSIGNED : 0);
@@ -536,7 +540,10 @@ static void step(struct bf_origins *o, uint32_t i, uint32_t b)
         } else if (bf_opcode_is_subgroup(in->opcode)) {
             bits |= BF_ORIGIN_SUBGROUP | BF_ORIGIN_VARYING;
         } else if (bf_opcode_is_atomic(in->opcode)) {
-            bits |= FROM_ELSEWHERE;
+            memory = bf_origin_memory(o, bf_word(m, in, 3));
+            if (in->opcode != SpvOpAtomicLoad)
+                origin_add(o, &o->memory[memory], bits | o->block[b]);
+            bits |= FROM_ELSEWHERE | (o->memory[memory] & (BF_ORIGIN_FLOAT | BF_ORIGIN_TOUCHED));
         } else {
             bits = BF_ORIGIN_ANY;
         }
@@ -544,7 +551,9 @@ static void step(struct bf_origins *o, uint32_t i, uint32_t b)
     }
     if (in->result && o->folded && o->folded[in->result])
         bits |= BF_ORIGIN_FOLDED;
-    if (in->result && o->folded && (bits & BF_ORIGIN_FOLDED) && has_floats(m, in))
+    /* Where it decides whether floats become integers, or are compared, these count, too. */
+    const uint8_t folded = bits | (is_float(m, in->result) ? 0 : o->block[b]);
+    if (in->result && o->folded && (folded & BF_ORIGIN_FOLDED) && has_floats(m, in))
         bits |= BF_ORIGIN_TOUCHED;
     if (in->result)
         origin_add(o, &o->value[in->result], bits);
@@ -559,8 +568,12 @@ static void branch_step(struct bf_origins *o, uint32_t b)
     const struct bf_block *block = &flow->blocks[b];
     const struct bf_instruction *end = &flow->m->instructions[block->last];
     uint8_t bits = o->block[b];
-    if (end->opcode == SpvOpBranchConditional || end->opcode == SpvOpSwitch)
-        bits |= o->value[bf_word(flow->m, end, 1)];
+    if (end->opcode == SpvOpBranchConditional || end->opcode == SpvOpSwitch) {
+        const uint8_t by = o->value[bf_word(flow->m, end, 1)];
+        bits |= by;
+        if (o->folded && (by & BF_ORIGIN_FLOAT) && (o->block[b] & BF_ORIGIN_FOLDED))
+            bits |= BF_ORIGIN_TOUCHED;
+    }
     for (uint32_t s = 0; s < block->successor_count; s++) {
         origin_add(o, &o->after[block->successors[s]], o->after[b]);
         if (block->successor_count < 2)

@@ -2,6 +2,7 @@
 // Which code has to be come to where push.mode is folded as 1, or push.k as 2: that with the min, each case a module of
 // its own (needed.c).
 #version 450
+#extension GL_KHR_memory_scope_semantics : require
 layout(local_size_x = 32) in;
 layout(push_constant, std430) uniform Push {
     int mode;
@@ -19,6 +20,7 @@ layout(binding = 5) buffer Beside {
 } beside;
 layout(binding = 7) uniform sampler2D image;
 layout(binding = 8) uniform usampler2D whole_image;
+layout(binding = 9, r32i) writeonly uniform iimage2D written;
 layout(binding = 6) buffer Whole {
     int words[];
 } whole;
@@ -142,9 +144,9 @@ void main()
         r = 1.0;
 #endif
 #ifdef CASE_DECIDED
-    // by what depends, over what doesn't
+    // by what depends, over what no floats have made
     if (x * push.k > 9.0)
-        whole.words[i] = int(min(x, y));
+        whole.words[i] = min(int(i), 7);
 #endif
 #ifdef CASE_LOOP
     for (int n = 0; n < push.mode; n++)
@@ -182,6 +184,13 @@ void main()
 #endif
 #ifdef CASE_INTEGERS_OF_FLOATS
     // of which none depends
+    int n = int(x) * 3 + int(y);
+    if (n > 9)
+        n += int(min(x, y));
+    whole.words[i] = n * push.mode;
+    r = y;
+#endif
+#ifdef CASE_DECIDED_BY_INTEGERS
     int n = int(x) * push.mode + int(y);
     if (n > 9)
         n += int(min(x, y));
@@ -192,6 +201,98 @@ void main()
     if (given.numbers[i] > 9.0)
         whole.words[i] = int(min(x, y));
     whole.words[i + 32] = push.mode * 3;
+#endif
+#ifdef CASE_DECIDED_CONVERTED
+    if (x * push.k > 9.0)
+        whole.words[i] = int(min(x, y));
+#endif
+#ifdef CASE_ATOMIC_STORED
+    const int bits = int(floatBitsToUint(x * push.k));
+    if (x > 9.0) {
+        beside.words[i] = min(x, y);
+        atomicStore(whole.words[i], bits, gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsRelaxed);
+    }
+#endif
+#ifdef CASE_ATOMIC_EXCHANGED
+    const int bits = int(floatBitsToUint(x * push.k));
+    if (x > 9.0) {
+        beside.words[i] = min(x, y);
+        atomicExchange(whole.words[i], bits);
+    }
+#endif
+#ifdef CASE_DECIDED_ATOMIC
+    const int n = int(min(x, y));
+    if (push.mode == 1)
+        atomicStore(whole.words[i], n, gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsRelaxed);
+#endif
+#ifdef CASE_DECIDED_ADDED
+    const int n = int(min(x, y));
+    if (push.mode == 1)
+        atomicAdd(whole.words[i], n);
+#endif
+#ifdef CASE_DECIDED_WRITTEN
+    const int n = int(min(x, y));
+    if (push.mode == 1)
+        imageStore(written, ivec2(0), ivec4(n));
+#endif
+#ifdef CASE_DECIDED_PACKED
+    // integers of floats, where a folded one decides
+    if (push.mode == 1) {
+        if (x > 9.0)
+            whole.words[i] = int(packHalf2x16(vec2(min(x, y), y)));
+    }
+#endif
+#ifdef CASE_DECIDED_LATER
+    const int n = int(packHalf2x16(vec2(min(x, y), y)));
+    if (push.mode == 1)
+        whole.words[i] = n + 3;
+#endif
+#ifdef CASE_DECIDED_SELECTED
+    const bool is = min(x, y) > 3.0;
+    if (push.mode == 1)
+        whole.words[i] = is ? 1 : 0;
+#endif
+#ifdef CASE_DECIDED_PHI
+    int n = 7;
+    if (min(x, y) > 3.0)
+        n = 9;
+    if (push.mode == 1)
+        whole.words[i] = n;
+#endif
+#ifdef CASE_DECIDED_BRANCH
+    const bool is = min(x, y) > 3.0;
+    if (push.mode == 1) {
+        if (is)
+            whole.words[i] = 7;
+    }
+#endif
+#ifdef CASE_DECIDED_COMPARED
+    if (push.mode == 1) {
+        if (x * 3.0 > y)
+            whole.words[i] = min(int(i), 7);
+    }
+#endif
+#ifdef CASE_DECIDED_AFTER
+    int n = 3;
+    if (push.mode == 1)
+        n = int(x * 3.0 + y);
+    if (x > 9.0)
+        whole.words[i] = min(int(i), 7) + n;
+#endif
+#ifdef CASE_DECIDED_CALL
+    const int n = lesser_integer();
+    if (push.mode == 1)
+        whole.words[i] = n;
+#endif
+#ifdef CASE_DECIDED_RETURNED
+    whole.words[i] = on(1) ? lesser_integer() : 3;
+#endif
+#ifdef CASE_DECIDED_BESIDE
+    // but no integer that none has made
+    beside.words[i] = min(x, y);
+    if (push.mode == 1)
+        whole.words[i] = int(i) + whole.words[i + 32];
+    r = y;
 #endif
 #ifdef CASE_DEAD
     if (push.mode == 2)
