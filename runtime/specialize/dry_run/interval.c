@@ -77,6 +77,11 @@ static double largest(struct bf_interval a)
     return fmax(fabs(a.low), fabs(a.high));
 }
 
+static double smallest(struct bf_interval a)
+{
+    return has_zero(a) ? 0 : fmin(fabs(a.low), fabs(a.high));
+}
+
 /* Each end is off by so much of itself; what can't be negative stays so, and positive. */
 static struct bf_interval widened(double low, double high, double part, bool nan)
 {
@@ -126,7 +131,7 @@ static double times(double a, double b)
 /* One end of it may vanish. */
 static bool is_tiny(struct bf_interval a)
 {
-    return !has_zero(a) && fmin(fabs(a.low), fabs(a.high)) < TINY_FACTOR;
+    return !has_zero(a) && smallest(a) < TINY_FACTOR;
 }
 
 /* What other factors may have made of a product before. */
@@ -150,7 +155,7 @@ struct bf_interval bf_interval_multiply(struct bf_interval a, struct bf_interval
 
 struct bf_interval bf_interval_square(struct bf_interval a)
 {
-    const double low = has_zero(a) ? 0 : fmin(fabs(a.low), fabs(a.high)), high = largest(a);
+    const double low = smallest(a), high = largest(a);
     if (ends_beyond(a, HUGE_FACTOR))
         return (struct bf_interval){0, INFINITY, true};
     return reordered(widened(low * low, high * high, EPSILON, a.nan), is_tiny(a));
@@ -174,14 +179,18 @@ struct bf_interval bf_interval_divide(struct bf_interval a, struct bf_interval b
 struct bf_interval bf_interval_sum(struct bf_interval a, uint32_t least, uint32_t most)
 {
     const bool opposite = a.low == -INFINITY && a.high == INFINITY;
+    if (ends_beyond(a, HUGE_SUM))
+        return bf_interval_any();
     return widened(a.low * (a.low < 0 ? most : least), a.high * (a.high > 0 ? most : least),
                    EPSILON * most, a.nan || opposite);
 }
 
-/* a - b * floor(a / b): off by a part of a. */
+/* a - b * floor(a / b): off by a part of a. A quotient or product that overflows makes it infinite, or NaN; of
+ * a divisor beyond 2^126, whose reciprocal may be 0, all of a may be left. */
 struct bf_interval bf_interval_remainder(struct bf_interval a, struct bf_interval b)
 {
-    if (has_zero(b) || b.nan || has_infinity(a) || has_infinity(b))
+    if (has_zero(b) || b.nan || largest(b) > 0x1p126 || largest(a) > 0x1p126 ||
+        largest(a) / smallest(b) > 0x1p126)
         return bf_interval_any();
     const double off = largest(a) * FUNCTION + largest(b) * FUNCTION, most = largest(b) + off;
     return bounded(-most, most, a.nan);
@@ -199,11 +208,17 @@ static struct bf_interval as_integer(struct bf_interval a)
     return a.nan || a.low < WHOLE_LOW || a.high > WHOLE_HIGH ? bf_interval_integer() : a;
 }
 
+struct bf_interval bf_interval_float_of(uint32_t bits, bool is_signed)
+{
+    const double end = exp2(is_signed ? bits - 1 : bits); /* to which the greatest may be rounded */
+    return bf_interval_of(is_signed ? -end : 0, end);
+}
+
 struct bf_interval bf_interval_float(struct bf_interval a, bool is_signed)
 {
     a = as_integer(a);
     if (!is_signed && a.low < 0)
-        return bf_interval_of(0, 0x1p32);
+        return bf_interval_float_of(32, false);
     return widened(a.low, a.high, EPSILON, false);
 }
 
@@ -238,14 +253,14 @@ static struct bf_interval clamped(struct bf_interval x, struct bf_interval low,
 
 static struct bf_interval absolute(struct bf_interval a)
 {
-    return (struct bf_interval){has_zero(a) ? 0 : fmin(fabs(a.low), fabs(a.high)), largest(a),
-                                a.nan};
+    return (struct bf_interval){smallest(a), largest(a), a.nan};
 }
 
+/* Of NaN it may be any of the three. */
 static struct bf_interval sign(struct bf_interval a)
 {
     const double low = a.low < 0 ? -1 : a.low > 0, high = a.high > 0 ? 1 : -(a.high < 0);
-    return (struct bf_interval){a.nan ? fmin(low, 0) : low, a.nan ? fmax(high, 0) : high, a.nan};
+    return (struct bf_interval){a.nan ? -1 : low, a.nan ? 1 : high, a.nan};
 }
 
 static struct bf_interval smooth_step(struct bf_interval from, struct bf_interval to,
@@ -261,11 +276,15 @@ static struct bf_interval smooth_step(struct bf_interval from, struct bf_interva
                    t.nan);
 }
 
-/* a * (1 - t) + b * t; a + t * (b - a) is off by less than 1 - t and the products may be. */
+/* a * (1 - t) + b * t; a + t * (b - a) is off by less than 1 - t and the products may be, but of
+ * infinities that is NaN. */
 static struct bf_interval mix(struct bf_interval a, struct bf_interval b, struct bf_interval t)
 {
     const struct bf_interval rest = bf_interval_add(bf_interval_of(1, 1), bf_interval_negate(t));
-    return bf_interval_add(bf_interval_multiply(a, rest), bf_interval_multiply(b, t));
+    struct bf_interval both =
+        bf_interval_add(bf_interval_multiply(a, rest), bf_interval_multiply(b, t));
+    both.nan |= has_infinity(a) || has_infinity(b) || has_infinity(t);
+    return both;
 }
 
 static struct bf_interval power(struct bf_interval x, struct bf_interval y)
@@ -278,18 +297,28 @@ static struct bf_interval power(struct bf_interval x, struct bf_interval y)
     return widened(low, high, FUNCTION * (1 + y.high), x.nan || y.nan);
 }
 
+/* Of what is negative it is open. */
 static struct bf_interval root(struct bf_interval a)
 {
-    return widened(sqrt(fmax(a.low, 0)), sqrt(fmax(a.high, 0)), QUOTIENT, a.nan || a.low < 0);
+    return a.low < 0 ? bf_interval_any() : widened(sqrt(a.low), sqrt(a.high), QUOTIENT, a.nan);
 }
 
+/* And here of 0, too. */
 static struct bf_interval logarithm(struct bf_interval a, double (*of)(double))
 {
-    if (a.high <= 0)
+    if (a.low <= 0)
         return bf_interval_any();
-    const double low = a.low > 0 ? of(a.low) : -INFINITY, high = of(a.high);
+    const double low = of(a.low), high = of(a.high);
     return bounded(low - fabs(low) * FUNCTION - FUNCTION, high + fabs(high) * FUNCTION + FUNCTION,
-                   a.nan || a.low < 0);
+                   a.nan);
+}
+
+/* x * inversesqrt(dot(x, x)): where that neither underflows nor overflows. */
+static struct bf_interval normalized(struct bf_interval a)
+{
+    if (smallest(a) < TINY_FACTOR || largest(a) > HUGE_FACTOR)
+        return bf_interval_any();
+    return (struct bf_interval){-1.01, 1.01, a.nan};
 }
 
 /* Within an operand that is a number. */
@@ -333,18 +362,19 @@ struct bf_interval bf_interval_library(uint32_t function, const struct bf_interv
     case GLSLstd450RoundEven:
         return bounded(floor(a.low), ceil(a.high), a.nan);
     case GLSLstd450Fract:
-    case GLSLstd450UnpackUnorm4x8:
-    case GLSLstd450UnpackUnorm2x16:
         return within(0, 1, a);
+    case GLSLstd450UnpackUnorm4x8:
+    case GLSLstd450UnpackUnorm2x16: /* divided, whatever the bits are */
+        return widened(0, 1, QUOTIENT, false);
     case GLSLstd450Sin:
     case GLSLstd450Cos:
         return within(-1.01, 1.01, a);
     case GLSLstd450Atan:
-        return (struct bf_interval){-1.6, 1.6, a.nan};
+        return within(-1.6, 1.6, a);
     case GLSLstd450Atan2:
         return (struct bf_interval){-3.2, 3.2, true};
     case GLSLstd450Normalize:
-        return (struct bf_interval){-1.01, 1.01, true};
+        return normalized(a);
     case GLSLstd450Exp:
         return widened(exp(a.low), exp(a.high), FUNCTION, a.nan);
     case GLSLstd450Exp2:

@@ -53,6 +53,8 @@ struct bf_interval bf_interval_library(uint32_t function, const struct bf_interv
 /* To an integer, and from one. */
 struct bf_interval bf_interval_truncate(struct bf_interval a);
 struct bf_interval bf_interval_float(struct bf_interval a, bool is_signed);
+/* From any integer of so many bits. */
+struct bf_interval bf_interval_float_of(uint32_t bits, bool is_signed);
 
 /* Integers: an opcode with up to two operands. */
 struct bf_interval bf_interval_whole(uint16_t opcode, const struct bf_interval operands[2]);

@@ -142,6 +142,18 @@ static struct bf_interval products(const struct finding *f, const struct bf_inst
     }
 }
 
+/* Of an integer that isn't followed its width is known. */
+static struct bf_interval float_of(const struct finding *f, const struct bf_instruction *in)
+{
+    const bool is_signed = in->opcode == SpvOpConvertSToF;
+    const struct bf_instruction *type = bf_value_type(f->m, bf_word(f->m, in, 3));
+    struct bf_shape shape;
+    if (!type || !bf_shape(f->m, type->result, &shape))
+        return bf_interval_any();
+    return shape.width == 4 ? bf_interval_float(value_of(f, in, 3), is_signed)
+                            : bf_interval_float_of(8u * shape.width, is_signed);
+}
+
 static struct bf_interval computed(const struct finding *f, const struct bf_instruction *in)
 {
     const struct bf_module *m = f->m;
@@ -194,7 +206,7 @@ static struct bf_interval computed(const struct finding *f, const struct bf_inst
         return operands[0].low > -1 ? bf_interval_truncate(operands[0]) : bf_interval_integer();
     case SpvOpConvertSToF:
     case SpvOpConvertUToF:
-        return bf_interval_float(operands[0], in->opcode == SpvOpConvertSToF);
+        return float_of(f, in);
     case SpvOpBitcast:
         return type->has_floats == bf_value_has_floats(m, bf_word(m, in, 3)) ? operands[0]
                                                                              : bf_interval_any();

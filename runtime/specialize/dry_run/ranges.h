@@ -5,7 +5,8 @@
  *
  *  FN-7  On no inputs does an invocation come to a block, or to a side of a choice, that is said to
  *        be out of reach, whatever a device may make of its arithmetic. Of what isn't followed
- *        (memory, images, calls, other widths than 32 bits, RelaxedPrecision) the value may be any.
+ *        (memory, images, calls, other widths than 32 bits, RelaxedPrecision) the value may be any
+ *        of its width.
  *
  * Proven by tests/specialize/dry_run.
  *

@@ -39,6 +39,12 @@ static const struct {
     {"LENGTH", ABOVE | STAYS},
     {"SINE", STAYS},
     {"POWER", BELOW | STAYS},
+    {"LONG", FIRST | SECOND},
+    {"LONG_SIGNED", FIRST | SECOND},
+    {"BYTE", FIRST},
+    {"SHORT", SECOND},
+    {"NORMALIZED", BELOW | ABOVE | STAYS},
+    {"NORMALIZED_UNIT", STAYS},
     {"VECTOR", FIRST},
 };
 

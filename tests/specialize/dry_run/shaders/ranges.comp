@@ -2,6 +2,7 @@
 // Which sides of the last choice of each case, a module of its own, can be taken where push.mode is folded as 1
 // (ranges.c).
 #version 450
+#extension GL_EXT_shader_explicit_arithmetic_types : require
 layout(local_size_x = 32) in;
 layout(push_constant, std430) uniform Push {
     int mode;
@@ -135,6 +136,29 @@ void main()
 #endif
 #ifdef CASE_POWER
     r = clamp(pow(max(unit, 0.0), 2.2) * 2.0 - 0.5, -0.25, 1.75);
+#endif
+#ifdef CASE_LONG
+    // above 2^32, too
+    const uint64_t long_bits = uint64_t(floatBitsToUint(y)) * uint64_t(push.mode + 70000);
+    r = min(float(long_bits), 1e13);
+#endif
+#ifdef CASE_LONG_SIGNED
+    const int64_t long_bits = int64_t(floatBitsToInt(y)) * int64_t(push.mode + 70000);
+    r = max(float(long_bits), -1e13);
+#endif
+#ifdef CASE_BYTE
+    const uint8_t byte = uint8_t(floatBitsToUint(y));
+    r = min(float(byte) * float(push.mode), 256.5);
+#endif
+#ifdef CASE_SHORT
+    const int16_t part = int16_t(floatBitsToInt(y));
+    r = max(float(part) * float(push.mode), -32769.5);
+#endif
+#ifdef CASE_NORMALIZED
+    r = clamp(normalize(vec2(x, y)).x, -2.0, 2.0);
+#endif
+#ifdef CASE_NORMALIZED_UNIT
+    r = clamp(normalize(vec2(unit, 1.0) + 1.0).x, -2.0, 2.0);
 #endif
 #ifdef CASE_VECTOR
     const vec3 c = clamp(vec3(x, y, unit), 0.0, 1.0);
