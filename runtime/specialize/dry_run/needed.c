@@ -474,6 +474,40 @@ static bool is_place(const struct bf_id *id)
             id->builtin == SpvBuiltInGlobalInvocationId || id->builtin == SpvBuiltInNumWorkgroups);
 }
 
+/* Inputs of which a check has but one value, or few: it draws a few primitives, without an index
+ * buffer, into one layer of one viewport; views it draws to all there are. Of the others it has as
+ * many, or as the program's states and inputs make them; where it begins with other instances, how
+ * far places go (is_place) and what subgroups are, the check and the device say. [FN-8] */
+static const struct {
+    uint32_t builtin;
+    const char *name;
+} unvaried[] = {
+    {SpvBuiltInPrimitiveId, "gl_PrimitiveID"},       {SpvBuiltInLayer, "gl_Layer"},
+    {SpvBuiltInViewportIndex, "gl_ViewportIndex"},   {SpvBuiltInDrawIndex, "gl_DrawID"},
+    {SpvBuiltInBaseVertex, "gl_BaseVertex"},         {SpvBuiltInDeviceIndex, "gl_DeviceIndex"},
+    {SpvBuiltInShadingRateKHR, "gl_ShadingRateEXT"},
+};
+#define UNVARIED (sizeof(unvaried) / sizeof(unvaried[0]))
+_Static_assert(BF_NEEDED_ALL == (BF_NEEDED_UNVARIED << UNVARIED) - 1, "a bit for each");
+
+const char *bf_needed_unvaried(uint32_t sources)
+{
+    for (uint32_t k = 0; k < UNVARIED; k++)
+        if (sources & BF_NEEDED_UNVARIED << k)
+            return unvaried[k].name;
+    return NULL;
+}
+
+/* The bit of an input; 0: it is no such. */
+static uint32_t unvaried_bit(const struct bf_module *m, const struct bf_instruction *variable)
+{
+    const struct bf_id *id = &m->ids[variable->result];
+    for (uint32_t k = 0; k < UNVARIED && bf_word(m, variable, 3) == SpvStorageClassInput; k++)
+        if (id->has_builtin && id->builtin == unvaried[k].builtin)
+            return BF_NEEDED_UNVARIED << k;
+    return 0;
+}
+
 static bool asks_for_sizes(uint16_t opcode)
 {
     return opcode == SpvOpImageQuerySizeLod || opcode == SpvOpImageQuerySize ||
@@ -525,7 +559,7 @@ static bool meets_special(const struct needed *n, const struct bf_instruction *i
 /* [FN-4] */
 static uint32_t sources_find(const struct needed *n)
 {
-    uint32_t sources = n->left.opcode ? 0 : BF_NEEDED_SPECIALS;
+    uint32_t sources = n->left.opcode ? 0 : BF_NEEDED_SPECIALS, asked = 0;
     for (uint32_t i = 0; i < n->m->instruction_count; i++) {
         const struct bf_instruction *in = &n->m->instructions[i];
         const uint32_t b = n->flow.of_instruction[i];
@@ -533,6 +567,11 @@ static uint32_t sources_find(const struct needed *n)
             sources |= BF_NEEDED_PLACES;
             if (memory_needed(n, in->result))
                 sources |= BF_NEEDED_PLACED;
+        }
+        if (in->opcode == SpvOpVariable && n->m->ids[in->result].used) {
+            const uint32_t bit = unvaried_bit(n->m, in);
+            asked |= bit;
+            sources |= memory_needed(n, in->result) ? bit : 0;
         }
         if (b && n->value[in->result] && is_uniform_load(n, b - 1, in))
             sources |= BF_NEEDED_UNIFORM;
@@ -543,8 +582,8 @@ static uint32_t sources_find(const struct needed *n)
         else if (in->result && is_image(in->opcode) && n->value[in->result])
             sources |= BF_NEEDED_TEXELS;
     }
-    if ((sources & BF_NEEDED_PLACES) && chooses_own(n))
-        sources |= BF_NEEDED_PLACED;
+    if (((sources & BF_NEEDED_PLACES) || asked) && chooses_own(n))
+        sources |= asked | (sources & BF_NEEDED_PLACES ? BF_NEEDED_PLACED : 0);
     return sources;
 }
 

@@ -20,6 +20,8 @@
  *        that has such a value for a result.
  *  FN-4  Told is also of what else such values are made, that a check has but few of, or that a
  *        program may change: enum bf_needed_source. Of a module that can't be followed it is all.
+ *  FN-8  And which built-in inputs, that are the same in all of a check, or nearly so, such values
+ *        may be made of (bf_needed_unvaried): what it compares says nothing of others.
  *
  * Nothing is needed that isn't left once push constants have their values (left.h, FN-2).
  *
@@ -42,7 +44,9 @@ enum bf_needed_source {
      * alike. */
     BF_NEEDED_UNIFORM = 1 << 4,
     BF_NEEDED_SPECIALS = 1 << 5, /* a 0 or an infinity, constant then, meets what isn't: ranges.h */
-    BF_NEEDED_ALL = (1 << 6) - 1,
+    BF_NEEDED_UNVARIED =
+        1 << 6, /* the first of bf_needed_unvaried, which has the bits above, too */
+    BF_NEEDED_ALL = (1 << 13) - 1,
 };
 
 struct bf_needed_info {
@@ -63,5 +67,9 @@ struct bf_needed_info {
  * followed. */
 VkResult bf_needed_find(const struct bf_needed_info *info, bool *needed, bool *beyond,
                         uint32_t *sources);
+
+/* The name, in GLSL, of one of the built-in inputs among the sources that checks don't vary; NULL:
+ * there is none. */
+const char *bf_needed_unvaried(uint32_t sources);
 
 #endif

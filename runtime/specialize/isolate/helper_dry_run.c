@@ -147,8 +147,10 @@ static struct bf_shader_info stage_parted(const struct form *form, struct bf_sha
     return info;
 }
 
-/* Which points have to be come to. */
-static VkResult form_need(struct form *form, const struct bf_wire_check *check)
+/* Which points have to be come to. Writes to 'why' if a check tells too little, though it comes to
+ * all of them. [IS-8] */
+static VkResult form_need(struct form *form, const struct bf_wire_check *check,
+                          char why[BF_CHECK_WHY])
 {
     uint32_t i = form->folded;
     if (i == UINT32_MAX)
@@ -179,6 +181,9 @@ static VkResult form_need(struct form *form, const struct bf_wire_check *check)
         form->beyond[p / 32] |= (uint32_t)(beyond[p] && !is) << p % 32;
     }
     free(needed);
+    const char *unvaried = bf_needed_unvaried(form->sources);
+    if (unvaried)
+        snprintf(why, BF_CHECK_WHY, "its values are made of %s, which checks don't vary", unvaried);
     return result == VK_ERROR_INVALID_SHADER_NV ? VK_SUCCESS : result;
 }
 
@@ -308,7 +313,7 @@ VkResult helper_dry_run(const struct helper_device *device, const struct bf_wire
     if (result == VK_SUCCESS)
         result = form_rewrite(&form, build, dry, wanted->api_version, why);
     if (result == VK_SUCCESS && !*why)
-        result = form_need(&form, check);
+        result = form_need(&form, check, why);
     if (result == VK_SUCCESS && !*why) {
         *refused = BF_REASON_NONE;
         result = helper_pipeline_make(dry, &form.build, &pipeline);

@@ -27,7 +27,8 @@
  *        which that told of nothing, and not at all if they may go other ways there.
  *  IS-8  A form passes only if those inputs come to all that folding affects
  *        (specialize/dry_run/needed.h), and so to all for which it may be another than the general
- *        pipeline: BF_REASON_UNCOVERED otherwise.
+ *        pipeline: BF_REASON_UNCOVERED otherwise. And only if none of that is made of built-in
+ *        inputs that checks don't vary: BF_REASON_UNCHECKABLE.
  *
  *  IS-9  A helper runs at idle priority, in the program's session and on one processor at a time,
  *        from before the driver is loaded; while it works, on another every second, and every tenth

@@ -159,6 +159,38 @@ TEST(cases_optimized)
     }
 }
 
+/* Which input that checks don't vary these values may be made of. [FN-8] */
+TEST(inputs_that_checks_do_not_vary)
+{
+    static const struct {
+        const char *name, *unvaried;
+    } inputs[] = {
+        {"LAYER", "gl_Layer"},
+        {"LAYER_CALL", "gl_Layer"},
+        {"LAYER_BESIDE", "none"},
+        {"LAYER_DECIDES", "none"},
+        {"LAYER_BUFFER", "none"},
+        {"LAYER_OWN", "gl_Layer"},
+        {"VIEWPORT", "gl_ViewportIndex"},
+        {"PRIMITIVE", "gl_PrimitiveID"},
+        {"PRIMITIVE_HASHED", "gl_PrimitiveID"},
+        {"DEVICE", "gl_DeviceIndex"},
+        {"RATE", "gl_ShadingRateEXT"},
+        {"VIEW", "none"},
+        {"FACING", "none"},
+    };
+    char name[64];
+    for (size_t i = 0; i < 2 * sizeof(inputs) / sizeof(inputs[0]); i++) {
+        struct needed_of n;
+        snprintf(name, sizeof(name), "needed_%s%s.frag", i % 2 ? "opt_" : "", inputs[i / 2].name);
+        needed_open(&n, name);
+        const char *found = bf_needed_unvaried(n.sources);
+        if (strcmp(found ? found : "none", inputs[i / 2].unvaried))
+            fail_msg("%s: %s", name, found ? found : "none");
+        needed_close(&n);
+    }
+}
+
 int main(int argc, char **argv)
 {
     return test_run_group(argc > 1 ? argv[1] : NULL, NULL, NULL);

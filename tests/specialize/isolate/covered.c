@@ -6,6 +6,7 @@
 
 #include "shaders/isolate_scaled.comp.h"
 #include "shaders/isolate_tone.comp.h"
+#include "shaders/isolate_unvaried.comp.h"
 #include "specialize/check/inputs.h"
 #include "specialize/shader/shader.h"
 
@@ -139,6 +140,19 @@ TEST(what_agrees_with_powers_of_two_agrees_with_others)
     assert_success(answer.checked);
     for (uint32_t k = 0; k < BF_CHECK_FORMS; k++)
         assert_int_equal(answer.forms[k].reason, BF_REASON_NONE);
+}
+
+TEST(what_no_check_varies_is_uncheckable)
+{
+    struct bf_check_answer answer;
+    shader_check((struct bf_build_code){isolate_unvaried_comp, sizeof(isolate_unvaried_comp)}, 0,
+                 0.8f, &answer);
+    assert_success(answer.built);
+    assert_success(answer.checked);
+    for (uint32_t k = 0; k < BF_CHECK_FORMS; k++)
+        assert_int_equal(answer.forms[k].reason, BF_REASON_UNCHECKABLE);
+    assert_string_equal(answer.why,
+                        "its values are made of gl_DeviceIndex, which checks don't vary");
 }
 
 int main(int argc, char **argv)
