@@ -30,11 +30,18 @@ static bool pointer_follows(uint16_t opcode)
     }
 }
 
-static bool is_subgroup_of_another(uint16_t opcode)
+/* Of vendors, and of OpenCL: operations, and functions of the set that swizzles invocations. */
+static bool is_subgroup_of_another(const struct bf_module *m, const struct bf_instruction *in)
 {
+    const uint16_t opcode = in->opcode;
+    const struct bf_instruction *set =
+        opcode == SpvOpExtInst ? bf_definition_as(m, bf_word(m, in, 3), SpvOpExtInstImport) : NULL;
+    char name[256];
     return (opcode >= SpvOpGroupAll && opcode <= SpvOpGroupSMax) ||
+           (opcode >= SpvOpGroupIAddNonUniformAMD && opcode <= SpvOpGroupSMaxNonUniformAMD) ||
            (opcode >= SpvOpSubgroupShuffleINTEL &&
-            opcode <= SpvOpSubgroupImageMediaBlockWriteINTEL);
+            opcode <= SpvOpSubgroupImageMediaBlockWriteINTEL) ||
+           (set && strcmp(bf_string(m, set, 2, name), "SPV_AMD_shader_ballot") == 0);
 }
 
 static void instruction_survey(struct bf_parts *parts, uint32_t i)
@@ -53,7 +60,7 @@ static void instruction_survey(struct bf_parts *parts, uint32_t i)
         bf_parts_refuse(parts, BF_DRY_RUN_POINTERS);
     if (in->opcode == SpvOpControlBarrier && varying)
         bf_parts_refuse(parts, BF_DRY_RUN_BARRIER);
-    if ((bf_opcode_is_subgroup(in->opcode) && varying) || is_subgroup_of_another(in->opcode))
+    if ((bf_opcode_is_subgroup(in->opcode) && varying) || is_subgroup_of_another(m, in))
         bf_parts_refuse(parts, BF_DRY_RUN_SUBGROUP);
     if (in->opcode == SpvOpPtrAccessChain || in->opcode == SpvOpInBoundsPtrAccessChain)
         bf_parts_refuse(parts, BF_DRY_RUN_POINTERS);

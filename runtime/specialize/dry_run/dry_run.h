@@ -60,11 +60,12 @@
  *        has come to that block, gone that way, or chosen that side; a comparison of equals, or
  *        with a NaN, is on no side but that of clamp's values that stay. The shader does what it
  *        does without.
- *  FU-9  No integer is computed of operands for which SPIR-V leaves its value open (divided by
- *        zero, or the least number by -1; shifted by its width or more; bits beyond it; made of a
- *        float, if it may steer, that it can't hold): drivers may fold it, and what it steers go
- *        this way in one module and that way in another. The operands become others, with
- *        BF_DRY_RUN_UNDEFINED.
+ *  FU-9  No integer is computed of operands for which SPIR-V or Vulkan leaves its value open
+ *        (divided by zero, or the least number by -1; a remainder of or by a negative number;
+ *        clamped to what ends before it begins; shifted by its width or more; bits beyond it;
+ *        wrapped where it is said that it doesn't; made of a float, if it may steer, that it can't
+ *        hold): drivers may fold it, and what it steers go this way in one module and that way in
+ *        another. The operands become others, with BF_DRY_RUN_UNDEFINED.
  *
  * Proven by tests/specialize/dry_run.
  *

@@ -185,8 +185,8 @@ struct bf_interval bf_interval_sum(struct bf_interval a, uint32_t least, uint32_
                    EPSILON * most, a.nan || opposite);
 }
 
-/* a - b * floor(a / b): off by a part of a. A quotient or product that overflows makes it infinite, or NaN; of
- * a divisor beyond 2^126, whose reciprocal may be 0, all of a may be left. */
+/* a - b * floor(a / b): off by a part of a. A quotient or product that overflows makes it infinite,
+ * or NaN; of a divisor beyond 2^126, whose reciprocal may be 0, all of a may be left. */
 struct bf_interval bf_interval_remainder(struct bf_interval a, struct bf_interval b)
 {
     if (has_zero(b) || b.nan || largest(b) > 0x1p126 || largest(a) > 0x1p126 ||

@@ -318,7 +318,9 @@ static uint8_t constant_origin(const struct bf_origins *o, const struct bf_instr
         /* Operands may leave it open (dry_run.h, FU-9). */
         return bits | (bf_constant(m, in->result, &value) ? 0 : BF_ORIGIN_UNASSIGNED);
     default:
-        return bits;
+        return bits | (m->ids[in->result].no_signed_wrap || m->ids[in->result].no_unsigned_wrap
+                           ? BF_ORIGIN_UNASSIGNED
+                           : 0);
     }
 }
 
@@ -357,7 +359,8 @@ static bool computes(uint16_t opcode)
 bool bf_opcode_is_subgroup(uint16_t opcode)
 {
     return (opcode >= SpvOpGroupNonUniformElect && opcode <= SpvOpGroupNonUniformQuadSwap) ||
-           (opcode >= SpvOpSubgroupBallotKHR && opcode <= SpvOpSubgroupReadInvocationKHR);
+           (opcode >= SpvOpSubgroupBallotKHR && opcode <= SpvOpSubgroupReadInvocationKHR) ||
+           (opcode >= SpvOpGroupIAddNonUniformAMD && opcode <= SpvOpGroupSMaxNonUniformAMD);
 }
 
 /* An input attachment, which is read where the invocation is. */

@@ -143,7 +143,7 @@ static struct bf_interval products(const struct finding *f, const struct bf_inst
 }
 
 /* Of an integer that isn't followed its width is known. */
-static struct bf_interval float_of(const struct finding *f, const struct bf_instruction *in)
+static struct bf_interval float_converted(const struct finding *f, const struct bf_instruction *in)
 {
     const bool is_signed = in->opcode == SpvOpConvertSToF;
     const struct bf_instruction *type = bf_value_type(f->m, bf_word(f->m, in, 3));
@@ -206,7 +206,7 @@ static struct bf_interval computed(const struct finding *f, const struct bf_inst
         return operands[0].low > -1 ? bf_interval_truncate(operands[0]) : bf_interval_integer();
     case SpvOpConvertSToF:
     case SpvOpConvertUToF:
-        return float_of(f, in);
+        return float_converted(f, in);
     case SpvOpBitcast:
         return type->has_floats == bf_value_has_floats(m, bf_word(m, in, 3)) ? operands[0]
                                                                              : bf_interval_any();

@@ -503,6 +503,8 @@ static void instruction_describe(struct survey *survey, const uint32_t *binding_
         if ((in->opcode >= SpvOpGroupNonUniformElect &&
              in->opcode <= SpvOpGroupNonUniformQuadSwap) ||
             (in->opcode >= SpvOpGroupAll && in->opcode <= SpvOpGroupSMax) ||
+            (in->opcode >= SpvOpGroupIAddNonUniformAMD &&
+             in->opcode <= SpvOpGroupSMaxNonUniformAMD) ||
             (in->opcode >= SpvOpSubgroupBallotKHR && in->opcode <= SpvOpSubgroupReadInvocationKHR))
             facts->subgroups = true;
         break;

@@ -36,6 +36,7 @@ struct bf_id {
     uint16_t memory_uses;
     bool varying, memory_varying;
     bool derived; /* a pointer into the push constants */
+    bool no_signed_wrap, no_unsigned_wrap;
     bool no_contraction, non_writable, non_readable, block, buffer_block;
     bool flat, no_perspective, centroid, sample, loop_end;
     bool has_builtin, has_location, has_spec_id;

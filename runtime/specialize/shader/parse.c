@@ -234,6 +234,12 @@ static void decorate(struct bf_id *id, uint32_t decoration, uint32_t value)
     case SpvDecorationNoContraction:
         id->no_contraction = true;
         break;
+    case SpvDecorationNoSignedWrap:
+        id->no_signed_wrap = true;
+        break;
+    case SpvDecorationNoUnsignedWrap:
+        id->no_unsigned_wrap = true;
+        break;
     default:
         break;
     }

@@ -49,6 +49,11 @@ static const struct {
      "%texels_loaded = OpLoad %texels %written\nOpReturnValue %texels_loaded\nOpFunctionEnd\n",
      "%which = OpFunctionCall %texels %texels_of\n%texel = OpImageRead %ints %which %zero\n"
      "%rounds = OpCompositeExtract %int %texel 0\n"},
+    {"another vendor's sum", "subgroup", "fine", "%scope = OpConstant %int 3\n", "",
+     "%rounds = OpGroupIAddNonUniformAMD %int %scope Reduce %three\n"},
+    {"another vendor's function", "subgroup", "fine", "%three_u = OpConstant %uint 3\n", "",
+     "%wide = OpExtInst %uint %ballot WriteInvocationAMD %three_u %three_u %three_u\n"
+     "%rounds = OpBitcast %int %wide\n"},
     {"unreachable by integers", "fine", "fine", "",
      "%parts = OpFunction %void None %nothing\n%parts_begin = OpLabel\n"
      "%parts_given = OpAccessChain %to_int %push %zero\n%n = OpLoad %int %parts_given\n"
@@ -69,14 +74,18 @@ static uint32_t *case_assemble(size_t i, size_t *count)
 {
     char text[8192];
     snprintf(text, sizeof(text),
-             "OpCapability Shader\nOpCapability ImageBuffer\nOpMemoryModel Logical GLSL450\n"
+             "OpCapability Shader\nOpCapability ImageBuffer\nOpCapability Groups\n"
+             "OpExtension \"SPV_AMD_shader_ballot\"\n"
+             "%%ballot = OpExtInstImport \"SPV_AMD_shader_ballot\"\n"
+             "OpMemoryModel Logical GLSL450\n"
              "OpEntryPoint GLCompute %%main \"main\" %%read %%written %%push%s\nOpExecutionMode "
              "%%main LocalSize 1 1 1\n"
              "OpDecorate %%read DescriptorSet 0\nOpDecorate %%read Binding 2\n"
              "OpDecorate %%written DescriptorSet 0\nOpDecorate %%written Binding 3\n"
              "OpDecorate %%block Block\nOpMemberDecorate %%block 0 Offset 0\n"
              "%%void = OpTypeVoid\n%%nothing = OpTypeFunction %%void\n%%bool = OpTypeBool\n"
-             "%%int = OpTypeInt 32 1\n%%float = OpTypeFloat 32\n%%ints = OpTypeVector %%int 4\n"
+             "%%int = OpTypeInt 32 1\n%%uint = OpTypeInt 32 0\n%%float = OpTypeFloat 32\n%%ints = "
+             "OpTypeVector %%int 4\n"
              "%%texels = OpTypeImage %%int Buffer 0 0 0 2 R32i\n"
              "%%returns_texels = OpTypeFunction %%texels\n"
              "%%to_texels = OpTypePointer UniformConstant %%texels\n"

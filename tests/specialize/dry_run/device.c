@@ -115,6 +115,19 @@ static const struct step steps[] = {
     {39, (int32_t)0xbf000000 /* -0.5 */, 3, 0, 3},
     {39, (int32_t)0xbf800000 /* -1 */, 3, BF_DRY_RUN_UNDEFINED, 3},
     {39, 0x4f000000 /* 2^31 */, 3, 0, 0x80000003},
+    {28, -7, 3, BF_DRY_RUN_UNDEFINED, 1},
+    {28, 7, -3, BF_DRY_RUN_UNDEFINED, 1},
+    {28, 0, 3, 0, 1},
+    {43, 8, 0, 0, 3},
+    {43, -8, 0, BF_DRY_RUN_UNDEFINED, 1},
+    {40, 3, 7, 0, 5},
+    {40, -7, -3, 0, -3},
+    {40, 7, 7, 0, 7},
+    {40, 8, 7, BF_DRY_RUN_UNDEFINED, 8},
+    {40, 1, -1, BF_DRY_RUN_UNDEFINED, 1},
+    {41, 1, -1, 0, 5},
+    {41, -1, 1, BF_DRY_RUN_UNDEFINED, -1},
+    {42, -9, 0, 0, 0},
     {37, 0, 0, 0, GPU_SIDE},
     {37, 1, 0, BF_DRY_RUN_BOUNDS, GPU_SIDE},
     {37, -1, 0, BF_DRY_RUN_BOUNDS, GPU_SIDE},
@@ -140,18 +153,17 @@ static VkPipeline pipeline_of(const uint32_t *words, size_t count, bool draws)
                  : gpu_pipeline(words, count);
 }
 
-static void module_steps(const char *name, const struct step *all, size_t all_count)
+static void words_steps(const uint32_t *words, size_t count, VkShaderStageFlagBits stage,
+                        const struct step *all, size_t all_count)
 {
-    const struct spirv *spirv = spirv_find(name);
-    const bool draws = spirv->stage == VK_SHADER_STAGE_FRAGMENT_BIT;
-    const size_t count = (size_t)(spirv->end - spirv->words);
-    const struct bf_shader_info info = {spirv->words, count, "main", spirv->stage, NULL};
+    const bool draws = stage == VK_SHADER_STAGE_FRAGMENT_BIT;
+    const struct bf_shader_info info = {words, count, "main", stage, NULL};
     const struct bf_dry_run_options options = {
         .set = 0, .binding = GPU_BINDING, .loop_limit = LIMIT, .total_limit = 3 * LIMIT};
     struct bf_dry_run run;
     assert_success(bf_dry_run_create(&info, &options, &run));
     assert_string_equal(bf_dry_run_reason_name(run.reason), "fine");
-    VkPipeline general = pipeline_of(spirv->words, count, draws),
+    VkPipeline general = pipeline_of(words, count, draws),
                dry = pipeline_of(run.words, run.word_count, draws);
     for (size_t i = 0; i < all_count; i++) {
         const struct step *step = &all[i];
@@ -174,6 +186,12 @@ static void module_steps(const char *name, const struct step *all, size_t all_co
     bf_dry_run_finish(&run);
 }
 
+static void module_steps(const char *name, const struct step *all, size_t all_count)
+{
+    const struct spirv *spirv = spirv_find(name);
+    words_steps(spirv->words, (size_t)(spirv->end - spirv->words), spirv->stage, all, all_count);
+}
+
 #define STEPS(name, steps) module_steps(name, steps, sizeof(steps) / sizeof((steps)[0]))
 
 TEST(as_compiled)
@@ -185,6 +203,97 @@ TEST(as_compiled)
 TEST(optimized)
 {
     STEPS("steps_opt.comp", steps);
+}
+
+/* Operations that are said not to wrap, which GLSL has no words for: a pair of operands each of
+ * which they don't and do. [FU-9] */
+TEST(what_should_not_wrap)
+{
+    static const struct {
+        const char *decoration, *operation;
+        struct step steps[4];
+    } cases[] = {
+        {"NoUnsignedWrap",
+         "IAdd %int %a %b",
+         {{0, 7, -8, 0, -1}, {0, 7, -7, BF_DRY_RUN_UNDEFINED, 0}, {0, 0, 0, 0, 0}}},
+        {"NoSignedWrap",
+         "IAdd %int %a %b",
+         {{0, 7, -7, 0, 0},
+          {0, INT32_MAX, 1, BF_DRY_RUN_UNDEFINED, 0},
+          {0, INT32_MIN, -1, BF_DRY_RUN_UNDEFINED, 0}}},
+        {"NoUnsignedWrap",
+         "ISub %int %a %b",
+         {{0, -1, 1, 0, -2}, {0, 7, 8, BF_DRY_RUN_UNDEFINED, 0}, {0, 7, 7, 0, 0}}},
+        {"NoSignedWrap",
+         "ISub %int %a %b",
+         {{0, 7, 8, 0, -1},
+          {0, INT32_MIN, 1, BF_DRY_RUN_UNDEFINED, 0},
+          {0, 0, INT32_MIN, BF_DRY_RUN_UNDEFINED, 0}}},
+        {"NoUnsignedWrap",
+         "IMul %int %a %b",
+         {{0, 65535, 65536, 0, ANY},
+          {0, 65536, 65536, BF_DRY_RUN_UNDEFINED, 0},
+          {0, -1, 0, 0, 0},
+          {0, -1, 1, 0, -1}}},
+        {"NoSignedWrap",
+         "IMul %int %a %b",
+         {{0, -32768, 65536, 0, INT32_MIN},
+          {0, 32768, 65536, BF_DRY_RUN_UNDEFINED, 0},
+          {0, INT32_MIN, -1, BF_DRY_RUN_UNDEFINED, 0},
+          {0, 7, -1, 0, -7}}},
+        {"NoUnsignedWrap",
+         "ShiftLeftLogical %int %a %b",
+         {{0, -1, 0, 0, -1}, {0, -1, 1, BF_DRY_RUN_UNDEFINED, 0}, {0, 3, 30, 0, ANY}}},
+        {"NoSignedWrap",
+         "ShiftLeftLogical %int %a %b",
+         {{0, -1, 31, 0, INT32_MIN},
+          {0, 3, 30, BF_DRY_RUN_UNDEFINED, 0},
+          {0, 3, 32, BF_DRY_RUN_UNDEFINED, 3}}},
+        {"NoSignedWrap",
+         "SNegate %int %a",
+         {{0, 7, 0, 0, -7}, {0, INT32_MIN, 0, BF_DRY_RUN_UNDEFINED, 0}, {0, 0, 0, 0, 0}}},
+        {"NoUnsignedWrap",
+         "SNegate %int %a",
+         {{0, 0, 0, 0, 0}, {0, 7, 0, BF_DRY_RUN_UNDEFINED, 0}, {0, 0, 0, 0, 0}}},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char text[4096];
+        size_t count;
+        snprintf(text, sizeof(text),
+                 "OpCapability Shader\nOpExtension \"SPV_KHR_no_integer_wrap_decoration\"\n"
+                 "OpExtension \"SPV_KHR_storage_buffer_storage_class\"\n"
+                 "OpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %%main \"main\" %%me "
+                 "%%result %%push\n"
+                 "OpExecutionMode %%main LocalSize 32 1 1\n"
+                 "OpDecorate %%me BuiltIn LocalInvocationIndex\nOpDecorate %%words ArrayStride 4\n"
+                 "OpDecorate %%out Block\nOpMemberDecorate %%out 0 Offset 0\n"
+                 "OpDecorate %%result DescriptorSet 0\nOpDecorate %%result Binding 0\n"
+                 "OpDecorate %%given Block\nOpMemberDecorate %%given 0 Offset 0\n"
+                 "OpMemberDecorate %%given 1 Offset 4\nOpMemberDecorate %%given 2 Offset 8\n"
+                 "OpDecorate %%r %s\n%%void = OpTypeVoid\n%%nothing = OpTypeFunction %%void\n"
+                 "%%int = OpTypeInt 32 1\n%%uint = OpTypeInt 32 0\n"
+                 "%%words = OpTypeRuntimeArray %%int\n%%out = OpTypeStruct %%words\n"
+                 "%%given = OpTypeStruct %%int %%int %%int\n"
+                 "%%to_out = OpTypePointer StorageBuffer %%out\n"
+                 "%%to_word = OpTypePointer StorageBuffer %%int\n"
+                 "%%to_given = OpTypePointer PushConstant %%given\n"
+                 "%%to_int = OpTypePointer PushConstant %%int\n"
+                 "%%to_me = OpTypePointer Input %%uint\n%%n0 = OpConstant %%int 0\n"
+                 "%%n1 = OpConstant %%int 1\n%%n2 = OpConstant %%int 2\n"
+                 "%%result = OpVariable %%to_out StorageBuffer\n"
+                 "%%push = OpVariable %%to_given PushConstant\n%%me = OpVariable %%to_me Input\n"
+                 "%%main = OpFunction %%void None %%nothing\n%%begin = OpLabel\n"
+                 "%%at = OpLoad %%uint %%me\n%%at_a = OpAccessChain %%to_int %%push %%n1\n"
+                 "%%a = OpLoad %%int %%at_a\n%%at_b = OpAccessChain %%to_int %%push %%n2\n"
+                 "%%b = OpLoad %%int %%at_b\n%%r = Op%s\n"
+                 "%%word = OpAccessChain %%to_word %%result %%n0 %%at\nOpStore %%word %%r\n"
+                 "OpReturn\nOpFunctionEnd\n",
+                 cases[i].decoration, cases[i].operation);
+        uint32_t *words = assemble(text, &count);
+        validate(words, count);
+        words_steps(words, count, VK_SHADER_STAGE_COMPUTE_BIT, cases[i].steps, 4);
+        free(words);
+    }
 }
 
 /* A driver that reads them on ways that aren't taken is given none of it: it would die. */

@@ -225,6 +225,18 @@ void main()
     case 39:
         x = uint(intBitsToFloat(a)) + uint(push.b);
         break;
+    case 40:
+        x = uint(clamp(5, a, push.b));
+        break;
+    case 41:
+        x = clamp(uvec2(5u), uvec2(a, 1u), uvec2(push.b, 9u)).x;
+        break;
+    case 42:
+        x = uint(clamp(a, -2, 5) + 2);
+        break;
+    case 43: // by what is known
+        x = uint(a % 3) + 1u;
+        break;
     case 37:
         x = uint(textureSize(seen, a).x);
         break;
