@@ -132,7 +132,7 @@ static void declarations_survey(struct bf_parts *parts)
     }
 }
 
-static void survey(struct bf_parts *parts, uint64_t *work)
+static void survey(struct bf_parts *parts)
 {
     const struct bf_module *m = parts->m;
     if (m->unknown_capability || m->cooperative || m->decoration_groups)
@@ -155,7 +155,6 @@ static void survey(struct bf_parts *parts, uint64_t *work)
     uint64_t size = function_size(m, bf_function_find(m, m->entry_function), sizes, open, 0);
     if (!size || size > LONGEST)
         bf_parts_refuse(parts, BF_DRY_RUN_SIZE);
-    *work = size * (1 + 2 * (uint64_t)parts->options->total_limit);
 }
 
 /* --------------------------------------------------------------------------------- The whole -- */
@@ -199,7 +198,7 @@ static VkResult rewrite_module(struct bf_parts *parts, const struct bf_shader_in
                          parts->options->stages, NULL))
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     run->handed = bf_origins_handed(&parts->origins);
-    survey(parts, &run->work);
+    survey(parts);
     if (parts->reason == BF_DRY_RUN_FINE) {
         bf_rewrite_init(&parts->rewrite, m, parts->arena);
         if (parts->arena->failed)

@@ -50,8 +50,8 @@
  *        decides whether it is come to, or whether OpUnreachable is, derives from integers, inputs
  *        and memory that nobody writes, and from variables that have been written: not from
  *        arithmetic with floats (a float that was only moved and is the same in all invocations may
- *        become an integer, FU-9), derivatives, implicit levels of detail, results of subgroups,
- *        memory that others write. With 'stages' an input is what the stage before has made of it,
+ *        become an integer, FU-9), derivatives, implicit levels of detail, input attachments (which
+ *        helpers read beside what is drawn), results of subgroups, memory that others write. With 'stages' an input is what the stage before has made of it,
  *        and memory that the other stages write counts as such.
  *  FU-7  A module that was valid gives a valid one, or a reason; any words whatever are survived.
  *  FU-8  With 'points', each invocation also tells which of them it has come to: each block that a
@@ -172,9 +172,6 @@ struct bf_dry_run {
     uint8_t handed;                   /* where the integers come from that it hands on (origin.h) */
     struct bf_dry_run_point *points;
     uint32_t point_count;
-    /* Instructions of one invocation at most, as far as the module's own go: its length with all
-     * calls followed, times the rounds that the loops may go. */
-    uint64_t work;
 };
 
 /* The words need not be valid. Errors: VK_ERROR_OUT_OF_HOST_MEMORY. */

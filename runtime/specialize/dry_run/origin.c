@@ -370,6 +370,10 @@ static bool is_subpass(const struct bf_module *m, uint32_t image)
     return type && type->opcode == SpvOpTypeImage && bf_word(m, type, 3) == SpvDimSubpassData;
 }
 
+/* What is read where the invocation is: as with derivatives, also by those that only help, beside
+ * what is drawn, and tell of nothing. */
+#define BESIDE (BF_ORIGIN_DERIVATIVE | BF_ORIGIN_VARYING)
+
 /* What the instruction adds to what its operands bring. */
 static uint8_t image_origin(const struct bf_origins *o, const struct bf_instruction *in)
 {
@@ -379,7 +383,7 @@ static uint8_t image_origin(const struct bf_origins *o, const struct bf_instruct
     case SpvOpImageSparseFetch:
     case SpvOpImageSparseRead:
         return (o->written[bf_origin_memory(o, bf_word(o->flow->m, in, 3))] ? FROM_ELSEWHERE : 0) |
-               (is_subpass(o->flow->m, bf_word(o->flow->m, in, 3)) ? BF_ORIGIN_VARYING : 0);
+               (is_subpass(o->flow->m, bf_word(o->flow->m, in, 3)) ? BESIDE : 0);
     case SpvOpImageQuerySizeLod:
     case SpvOpImageQuerySize:
     case SpvOpImageQueryLevels:

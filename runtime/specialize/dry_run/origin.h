@@ -19,7 +19,7 @@
 enum bf_origin {
     BF_ORIGIN_VARYING = 1 << 0,    /* may differ between invocations of a workgroup, or of a draw */
     BF_ORIGIN_FLOAT = 1 << 1,      /* computed with floats, other than moved */
-    BF_ORIGIN_DERIVATIVE = 1 << 2, /* or an implicit level of detail */
+    BF_ORIGIN_DERIVATIVE = 1 << 2, /* or an implicit level of detail, or an input attachment */
     BF_ORIGIN_SUBGROUP = 1 << 3,   /* what a subgroup is, and has */
     BF_ORIGIN_UNASSIGNED = 1 << 4, /* a variable that may not have been written */
     BF_ORIGIN_SHARED = 1 << 5,     /* memory that other invocations write; atomics, clocks */

@@ -61,6 +61,8 @@ static const struct {
     {"AT_SAMPLE_KNOWN.frag", "fine", "fine"},
     {"SUBPASS.frag", "fine", "fine"},
     {"SUBPASS_PARTS.frag", "subgroup", "fine"},
+    {"SUBPASS_STEERS.frag", "fine", "derivative"},
+    {"SUBPASS_INDEX.frag", "fine", "derivative"},
 };
 
 static void case_analyse(const char *name, const char *reason, const char *bare, bool untaken)

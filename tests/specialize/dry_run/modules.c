@@ -23,9 +23,9 @@ static enum bf_dry_run_reason form_of(const char *name, const uint32_t *words, s
     struct bf_dry_run run;
     assert_int_equal(bf_dry_run_create(&info, &options, &run), VK_SUCCESS);
     if (list)
-        printf("%-40s %-12s %-12s loops %u indices %u words %zu -> %zu work %llu\n", name,
+        printf("%-40s %-12s %-12s loops %u indices %u words %zu -> %zu\n", name,
                bf_dry_run_reason_name(run.reason), bf_dry_run_reason_name(run.bare), run.loop_count,
-               run.index_count, count, run.word_count, (unsigned long long)run.work);
+               run.index_count, count, run.word_count);
     assert_int_equal(run.words != NULL, run.reason == BF_DRY_RUN_FINE);
     if (run.words)
         validate(run.words, run.word_count);

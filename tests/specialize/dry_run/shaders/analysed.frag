@@ -15,6 +15,8 @@ layout(binding = 2) buffer Out {
 } result;
 layout(input_attachment_index = 0, binding = 3) uniform subpassInput before;
 
+layout(input_attachment_index = 1, binding = 4) uniform usubpassInput whole;
+
 void main()
 {
     float f = 0.0;
@@ -61,6 +63,13 @@ void main()
 #endif
 #ifdef CASE_SUBPASS
     f = subpassLoad(before).x;
+#endif
+#ifdef CASE_SUBPASS_STEERS
+    for (uint k = 0; k < subpassLoad(whole).x; k++)
+        f += place.x;
+#endif
+#ifdef CASE_SUBPASS_INDEX
+    f = texelFetch(seen, ivec2(subpassLoad(whole).xy), 0).x;
 #endif
 #ifdef CASE_SUBPASS_PARTS
     if (floatBitsToInt(subpassLoad(before).x) > 3)
