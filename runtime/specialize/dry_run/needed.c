@@ -100,6 +100,12 @@ static void needed_memory_add(struct needed *n, uint32_t pointer, bool floats, b
         mark(n, &n->integers[variable]);
 }
 
+/* Whether what folding touches, or what was made of it, may lie there. */
+static bool memory_touched(const struct needed *n, uint32_t pointer)
+{
+    return n->origins.memory[bf_origin_memory(&n->origins, pointer)] & BF_ORIGIN_TOUCHED;
+}
+
 static bool is_image(uint16_t opcode)
 {
     return (opcode >= SpvOpImageSampleImplicitLod && opcode <= SpvOpImageQuerySamples) ||
@@ -235,7 +241,8 @@ static void backwards_step(struct needed *n, uint32_t b, const struct bf_instruc
         return;
     case SpvOpCopyMemory:
         memory = bf_origin_memory(o, bf_word(n->m, in, 1));
-        needed_memory_add(n, bf_word(n->m, in, 2), decided || n->memory[memory],
+        needed_memory_add(n, bf_word(n->m, in, 2),
+                          decided || n->memory[memory] || memory_touched(n, bf_word(n->m, in, 2)),
                           n->integers[memory] ||
                               (decided && (o->memory[memory] & BF_ORIGIN_FLOAT)));
         return;
@@ -339,7 +346,8 @@ static bool instruction_needs(const struct needed *n, uint32_t b, const struct b
     case SpvOpAtomicStore:
         return store_needs(n, bf_word(n->m, in, 1), bf_word(n->m, in, 4));
     case SpvOpCopyMemory:
-        return memory_needed(n, bf_word(n->m, in, 1)) || memory_needed(n, bf_word(n->m, in, 2));
+        return memory_needed(n, bf_word(n->m, in, 1)) || memory_needed(n, bf_word(n->m, in, 2)) ||
+               memory_touched(n, bf_word(n->m, in, 2));
     case SpvOpImageWrite:
         return touched(n, bf_word(n->m, in, 3));
     case SpvOpReturnValue:

@@ -159,6 +159,54 @@ TEST(cases_optimized)
     }
 }
 
+/* What lies in a variable leaves the shader where it is copied, of which GLSL makes a load. [FN-1] */
+TEST(copies)
+{
+    static const char text[] =
+        "OpCapability Shader\nOpMemoryModel Logical GLSL450\n"
+        "OpEntryPoint GLCompute %main \"main\" %push %in %out %held\n"
+        "OpExecutionMode %main LocalSize 1 1 1\nOpDecorate %given Block\n"
+        "OpMemberDecorate %given 0 Offset 0\nOpMemberDecorate %given 1 Offset 4\n"
+        "OpDecorate %words Block\nOpMemberDecorate %words 0 Offset 0\n"
+        "OpMemberDecorate %words 1 Offset 4\n"
+        "OpDecorate %in DescriptorSet 0\nOpDecorate %in Binding 2\n"
+        "OpDecorate %out DescriptorSet 0\nOpDecorate %out Binding 0\n"
+        "%void = OpTypeVoid\n%nothing = OpTypeFunction %void\n%bool = OpTypeBool\n"
+        "%int = OpTypeInt 32 1\n%float = OpTypeFloat 32\n%given = OpTypeStruct %int %float\n"
+        "%words = OpTypeStruct %float %float\n%to_given = OpTypePointer PushConstant %given\n"
+        "%to_k = OpTypePointer PushConstant %float\n%to_n = OpTypePointer PushConstant %int\n"
+        "%to_words = OpTypePointer StorageBuffer %words\n"
+        "%to_word = OpTypePointer StorageBuffer %float\n"
+        "%to_held = OpTypePointer Private %float\n%n0 = OpConstant %int 0\n"
+        "%n1 = OpConstant %int 1\n%nine = OpConstant %float 9\n"
+        "%push = OpVariable %to_given PushConstant\n%in = OpVariable %to_words StorageBuffer\n"
+        "%out = OpVariable %to_words StorageBuffer\n"
+        "%held = OpVariable %to_held Private\n"
+        "%main = OpFunction %void None %nothing\n%begin = OpLabel\n"
+        "%at_x = OpAccessChain %to_word %in %n0\n%x = OpLoad %float %at_x\n"
+        "%at_k = OpAccessChain %to_k %push %n1\n%k = OpLoad %float %at_k\n"
+        "%at_n = OpAccessChain %to_n %push %n0\n%n = OpLoad %int %at_n\n"
+        "%m = OpConvertSToF %float %n\n%km = OpFMul %float %k %m\n"
+        "%y = OpFMul %float %x %km\nOpStore %held %y\n"
+        "%rare = OpFOrdGreaterThan %bool %x %nine\nOpSelectionMerge %end None\n"
+        "OpBranchConditional %rare %copies %end\n%copies = OpLabel\n"
+        "%to = OpAccessChain %to_word %out %n1\nOpCopyMemory %to %held\nOpBranch %end\n"
+        "%end = OpLabel\nOpReturn\nOpFunctionEnd\n";
+    size_t count;
+    struct needed_of n;
+    uint32_t *words = assemble(text, &count), copy = 0;
+    needed_open_words(&n, words, count, VK_SHADER_STAGE_COMPUTE_BIT);
+    for (uint32_t w = 5; w < count; w += words[w] >> 16)
+        copy = (words[w] & 0xffff) == SpvOpCopyMemory ? w : copy;
+    const uint32_t label = label_before(words, copy);
+    bool is_needed = false;
+    for (uint32_t p = 0; p < n.run.point_count; p++)
+        is_needed |= n.needed[p] && n.run.points[p].at == label;
+    assert_true(is_needed);
+    needed_close(&n);
+    free(words);
+}
+
 /* Which input that checks don't vary these values may be made of. [FN-8] */
 TEST(inputs_that_checks_do_not_vary)
 {

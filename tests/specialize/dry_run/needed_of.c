@@ -6,16 +6,21 @@
 
 void needed_open(struct needed_of *n, const char *shader_name)
 {
+    const struct spirv *spirv = spirv_find(shader_name);
+    needed_open_words(n, spirv->words, (size_t)(spirv->end - spirv->words), spirv->stage);
+}
+
+void needed_open_words(struct needed_of *n, const uint32_t *words, size_t count,
+                       VkShaderStageFlagBits stage)
+{
     static const struct {
         int32_t mode;
         float k, far;
         uint8_t rest[BF_PUSH_CONSTANT_BYTES - 12];
     } push = {1, 2, 3, {0}};
-    const struct spirv *spirv = spirv_find(shader_name);
-    const struct bf_shader_info info = {spirv->words, (size_t)(spirv->end - spirv->words), "main",
-                                        spirv->stage, NULL};
+    const struct bf_shader_info info = {words, count, "main", stage, NULL};
     const struct bf_dry_run_options options = {.binding = 1, .points = true};
-    struct bf_shader *shader = shader_of(shader_name, NULL);
+    struct bf_shader *shader = shader_of_words(words, count, stage);
     const struct bf_watch watch = watch_of((const uint16_t[]){0, 4}, 2);
     struct bf_folded folded;
     *n = (struct needed_of){.words = info.words, .word_count = info.word_count};

@@ -17,6 +17,9 @@ struct needed_of {
 };
 
 void needed_open(struct needed_of *n, const char *shader);
+/* The same of any words, which stay. */
+void needed_open_words(struct needed_of *n, const uint32_t *words, size_t count,
+                       VkShaderStageFlagBits stage);
 void needed_close(struct needed_of *n);
 
 #endif
