@@ -100,22 +100,31 @@ static enum bf_reason form_build(struct bf_job *job, const struct bf_folded *for
     return bf_job_reason(job, result, BF_REASON_FAILED);
 }
 
+/* Builds the form that passed, unless something has come to stand against it while it was checked.
+ * A driver that crashes over it here crashes the program: the next run finds that it began. */
+static enum bf_reason form_build_marked(struct bf_job *job, const struct bf_folded *form)
+{
+    struct bf_archive *archive = job->specializer->archive;
+    if (is_cancelled(job))
+        return BF_REASON_CANCELLED;
+    const uint64_t begun = bf_now_ns();
+    const VkResult may = bf_archive_begin(archive, job->hash);
+    if (may != VK_SUCCESS)
+        return may == VK_ERROR_NOT_PERMITTED_KHR ? BF_REASON_CRASHED : BF_REASON_MEMORY;
+    enum bf_reason reason = BF_REASON_DRIVER;
+    if (!bf_driver_bar_is_up(&job->specializer->bar))
+        reason = form_build(job, form);
+    bf_archive_end(archive, job->hash);
+    job->times.build = bf_now_ns() - begun;
+    return reason;
+}
+
 static enum bf_reason job_make(struct bf_job *job)
 {
-    struct bf_specializer *s = job->specializer;
     struct bf_folded forms[BF_FORMS] = {0};
     enum bf_reason reason = bf_forms_make(job, forms);
-    if (reason == BF_REASON_NONE && is_cancelled(job))
-        reason = BF_REASON_CANCELLED;
-    if (reason == BF_REASON_NONE) {
-        /* A driver that crashes over it here crashes the program: the next run finds that it
-         * began. */
-        uint64_t begun = bf_now_ns();
-        bf_archive_begin(s->archive, job->hash);
-        reason = form_build(job, &forms[job->form]);
-        bf_archive_end(s->archive, job->hash);
-        job->times.build = bf_now_ns() - begun;
-    }
+    if (reason == BF_REASON_NONE)
+        reason = form_build_marked(job, &forms[job->form]);
     for (uint32_t i = 0; i < BF_FORMS; i++)
         bf_folded_finish(&forms[i]);
     return reason;
@@ -136,21 +145,6 @@ static bool is_lasting(const struct bf_job *job, enum bf_reason reason)
     default:
         return false;
     }
-}
-
-/* The shaders, or the driver, are left alone from now on, by every program. */
-static void misbehaviour_store(struct bf_job *job)
-{
-    struct bf_specializer *s = job->specializer;
-    bf_archive_strike(s->archive, job->hash);
-    if (job->error != VK_ERROR_DEVICE_LOST)
-        return;
-    bf_archive_strike(s->archive, bf_variant_any_shaders);
-    bf_message(BF_MESSAGE_WARNING,
-               "specialize: a check has lost its device: no shader is rebuilt with this driver any "
-               "more, until it changes%s%s",
-               s->archive_folder ? ", or this is deleted: " : "",
-               s->archive_folder ? s->archive_folder : "");
 }
 
 /* They do that with whatever values: none are tried again. */
@@ -179,16 +173,23 @@ static void verdict_store(struct bf_job *job, enum bf_reason reason)
     bf_lock_release(&s->verdict_lock);
 }
 
+static enum bf_reason job_barred(const struct bf_job *job)
+{
+    return bf_driver_bar_is_up(&job->specializer->bar)
+               ? BF_REASON_DRIVER
+               : bf_variant_barred(job->specializer, job->hash);
+}
+
 static void job_run(void *context)
 {
     struct bf_job *job = context;
     enum bf_reason reason = job->reason;
     if (!job->remember_only)
-        reason = bf_variant_barred(job->specializer, job->hash);
+        reason = job_barred(job);
     if (!job->remember_only && reason == BF_REASON_NONE) {
         reason = job_make(job);
         if (reason == BF_REASON_CRASHED || reason == BF_REASON_TIMED_OUT)
-            misbehaviour_store(job);
+            bf_archive_strike(job->specializer->archive, job->hash);
         if (reason == BF_REASON_ENDLESS || reason == BF_REASON_TOO_SLOW)
             shaders_reject(job, reason);
     }

@@ -160,12 +160,12 @@ VkResult bf_check_in_helper(struct bf_isolate *isolate, const struct bf_pipeline
 {
     const struct bf_retained_layout *retained = copy->layout;
     if (retained->unknown)
-        return VK_ERROR_INITIALIZATION_FAILED;
+        return VK_ERROR_FEATURE_NOT_PRESENT;
     struct bf_pipeline_interface *interface;
     enum bf_reason reason = bf_pipeline_interface_create(copy, &interface);
     if (reason != BF_REASON_NONE)
         return reason == BF_REASON_MEMORY ? VK_ERROR_OUT_OF_HOST_MEMORY
-                                          : VK_ERROR_INITIALIZATION_FAILED;
+                                          : VK_ERROR_FEATURE_NOT_PRESENT;
     check->interface = interface;
     const bool independent = retained->flags & VK_PIPELINE_LAYOUT_CREATE_INDEPENDENT_SETS_BIT_EXT;
     struct bf_arena arena = {0};

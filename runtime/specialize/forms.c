@@ -80,9 +80,12 @@ static enum bf_reason of_answer(struct bf_job *job, VkResult result,
         return BF_REASON_CANCELLED;
     case VK_ERROR_OUT_OF_HOST_MEMORY:
         return BF_REASON_MEMORY;
+    case VK_ERROR_NOT_PERMITTED_KHR:
+        return BF_REASON_DRIVER;
+    case VK_ERROR_INITIALIZATION_FAILED:
+        return BF_REASON_NO_HELPER;
     default:
-        return bf_isolate_serves(job->specializer->isolate) ? BF_REASON_UNCHECKABLE
-                                                            : BF_REASON_NO_HELPER;
+        return BF_REASON_UNCHECKABLE;
     }
     /* It was the helper's device: the program's is as it was. */
     if (answer->built == VK_ERROR_DEVICE_LOST || answer->checked == VK_ERROR_DEVICE_LOST) {

@@ -232,6 +232,11 @@ void bf_specialize_report_print(struct bf_specializer *s, FILE *out)
         print_reason(s, out, r->excluded[i], "pipelines not watched", BF_TIME_EXCLUDED, i);
     for (uint32_t i = 1; i < BF_REASON_COUNT; i++)
         print_reason(s, out, r->rejected[i], "variants rejected", BF_TIME_REJECTED, i);
+    if (r->rejected[BF_REASON_DRIVER] && s->bar.base)
+        fprintf(out,
+                "belfry: specialize: for shaders to be rebuilt with this driver again: delete "
+                "%s/%s\n",
+                s->bar.base, s->bar.name);
     print_group(s, out, r->unjudged, "variants unjudged", BF_TIME_UNJUDGED);
     print_group(s, out, r->kept, "variants kept", BF_TIME_KEPT);
     print_group(s, out, 0, "pipelines watched in vain: no values were used often enough",

@@ -69,6 +69,23 @@ static bool find_folder(struct bf_specializer *s)
     return s->archive_folder != NULL;
 }
 
+static bool bar_of_driver_is_up(void *specializer)
+{
+    return bf_driver_bar_is_up(&((struct bf_specializer *)specializer)->bar);
+}
+
+static void bar_of_driver_put_up(void *specializer)
+{
+    bf_driver_bar_put_up(&((struct bf_specializer *)specializer)->bar);
+}
+
+static VkResult isolate_create(struct bf_specializer *s)
+{
+    struct bf_isolate_info info = *s->info.isolate;
+    info.bar = (struct bf_isolate_bar){s, bar_of_driver_is_up, bar_of_driver_put_up};
+    return bf_isolate_create(&info, &s->isolate);
+}
+
 bool bf_specializer_remembers(struct bf_specializer *s)
 {
     bf_lock_acquire(&s->archive_lock);
@@ -109,6 +126,8 @@ VkResult bf_specializer_create(const struct bf_specializer_info *info,
     atomic_store(&s->recorder.noting, true);
     bf_specialize_report_create(s);
     result = VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (!bf_driver_bar_init(&s->bar, info->folder, &info->driver))
+        goto fail_bar;
     if (!find_folder(s))
         goto fail_folder;
     const BfBackgroundDriver driver = {
@@ -118,7 +137,7 @@ VkResult bf_specializer_create(const struct bf_specializer_info *info,
         .pfnOnMode = on_mode,
         .pfnFurtherMeasurementsDesired = further,
     };
-    result = bf_isolate_create(info->isolate, &s->isolate);
+    result = isolate_create(s);
     if (result != VK_SUCCESS)
         goto fail_isolate;
     result = bf_background_add_driver(gpu->background, &driver);
@@ -135,6 +154,8 @@ fail_driver:
 fail_isolate:
     free(s->archive_folder);
 fail_folder:
+    bf_driver_bar_finish(&s->bar);
+fail_bar:
     bf_submissions_finish(&s->submissions);
 fail_submissions:
     bf_ab_timer_finish(&s->timer);
@@ -171,6 +192,7 @@ void bf_specializer_destroy(struct bf_specializer *s)
         s->measured = next;
     }
     free(s->archive_folder);
+    bf_driver_bar_finish(&s->bar);
     free(s);
 }
 

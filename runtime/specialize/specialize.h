@@ -16,8 +16,9 @@
  *  SP-6  What has misbehaved is left alone by all programs from then on: after a crash, a run that
  *        doesn't end, takes too long, or can't be had of inputs on which it ends, whatever has the
  *        same shaders, with any values; after a device that was lost in a check whatever the driver
- *        builds, until it is another one, or the user deletes the archive's folder, which a line
- *        names.
+ *        builds, until it is another one, or the user deletes a file that a line names
+ *        (archive/driver_bar.h). Who is at it already heeds that before he takes a helper, and
+ *        before he builds on the program's device.
  *
  * A variant's states: its values are counted (histogram.h) and chosen; an item of background work
  * builds and checks it (check/check.h); it is published, timed against the general pipeline

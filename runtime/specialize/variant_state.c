@@ -40,14 +40,10 @@ struct bf_archive_key bf_variant_shaders_key(const uint8_t hash[32])
     return key;
 }
 
-const uint8_t bf_variant_any_shaders[32] = {0};
-
 enum bf_reason bf_variant_barred(const struct bf_specializer *s, const uint8_t hash[32])
 {
     const struct bf_archive_key key = bf_variant_shaders_key(hash);
     struct bf_verdict verdict;
-    if (bf_archive_barred(s->archive, bf_variant_any_shaders))
-        return BF_REASON_DRIVER;
     if (bf_archive_barred(s->archive, hash))
         return BF_REASON_CRASHED;
     return bf_archive_find(s->archive, &key, &verdict) && verdict.code == BF_VERDICT_REJECTED

@@ -32,6 +32,7 @@
 
 #include "background/background.h"
 #include "specialize/archive/archive.h"
+#include "specialize/archive/driver_bar.h"
 #include "specialize/ab_decision.h"
 #include "specialize/pipeline/pipeline.h"
 #include "specialize/recording.h"
@@ -160,6 +161,7 @@ struct bf_specializer {
     struct bf_submissions submissions;
     struct bf_recorder recorder;
     struct bf_ab_timer timer;
+    struct bf_driver_bar bar;    /* background items' alone */
     char *archive_folder;        /* NULL: nothing is remembered after the process */
     struct bf_lock archive_lock; /* held while the archive is opened, once */
     /* CV-5: a verdict goes to the archive under it unless it has been discarded, or is forgotten.
@@ -305,11 +307,8 @@ struct bf_archive_key bf_variant_archive_key(const uint8_t hash[32], uint8_t mas
 
 /* The key under which the archive has what is true of all variants of a pipeline. */
 struct bf_archive_key bf_variant_shaders_key(const uint8_t hash[32]);
-/* No pipeline's hash: it is barred where nothing is to be built with a driver any more, since a
- * check has lost a device of its. */
-extern const uint8_t bf_variant_any_shaders[32];
-/* Whether a pipeline, or its driver, is barred, or its shaders are rejected whatever the values.
- * BF_REASON_NONE: neither is. Thread-safety: safe. */
+/* Whether a pipeline is barred, or its shaders are rejected whatever the values. BF_REASON_NONE:
+ * neither is. Thread-safety: safe. */
 enum bf_reason bf_variant_barred(const struct bf_specializer *specializer, const uint8_t hash[32]);
 
 #endif

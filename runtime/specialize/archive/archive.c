@@ -158,22 +158,17 @@ static void archive_write(struct bf_archive *archive)
 
 struct bf_archive *bf_archive_open(const struct bf_archive_info *info)
 {
-    static const uint8_t none[BF_ARCHIVE_HASH] = {0};
     struct bf_archive *archive = calloc(1, sizeof(*archive));
     if (!archive)
         return NULL;
     archive->folder = (struct bf_folder){.fd = -1, .lock = -1};
     if (!info->folder || !info->folder[0] || getauxval(AT_SECURE))
         return archive;
-    bool opened = bf_folder_open(&archive->folder, info->folder);
-    if (opened) {
-        bf_folder_sweep(&archive->folder, info->most ? info->most : MOST_DEFAULT);
-        opened = known_load(archive, none) != NULL;
-    }
-    if (!opened) {
+    if (!bf_folder_open(&archive->folder, info->folder)) {
         bf_archive_close(archive);
         return NULL;
     }
+    bf_folder_sweep(&archive->folder, info->most ? info->most : MOST_DEFAULT);
     return archive;
 }
 

@@ -124,8 +124,7 @@ static const char *objection(int fd, mode_t type)
     return NULL;
 }
 
-/* Makes the folders above the path that are missing. */
-static int folders_make(const char *path)
+int bf_folder_make(const char *path)
 {
     char *copy = strdup(path);
     if (!copy)
@@ -149,8 +148,7 @@ static int folder_open_file(struct bf_folder *folder, const char *name, int flag
         openat(folder->fd, name, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600));
 }
 
-/* Writes all bytes by one call; SIGXFSZ doesn't reach the program. Returns 0 or an error. */
-static int file_put(int fd, const void *bytes, size_t size)
+int bf_folder_file_put(int fd, const void *bytes, size_t size)
 {
     sigset_t limit, before, waiting;
     sigemptyset(&limit);
@@ -178,7 +176,7 @@ static int file_replace(struct bf_folder *folder, const char *name, const void *
 {
     unlinkat(folder->fd, NEW, 0); /* of who was killed over it */
     const int fd = folder_open_file(folder, NEW, O_WRONLY | O_CREAT | O_EXCL);
-    int error = fd < 0 ? errno : file_put(fd, bytes, size);
+    int error = fd < 0 ? errno : bf_folder_file_put(fd, bytes, size);
     if (!error && renameat(folder->fd, NEW, folder->fd, name))
         error = errno;
     if (fd >= 0)
@@ -208,7 +206,7 @@ bool bf_folder_open(struct bf_folder *folder, const char *path)
     const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
     folder->fd = bf_descriptor_lift(open(path, flags));
     if (folder->fd < 0 && errno == ENOENT) {
-        int error = folders_make(path);
+        int error = bf_folder_make(path);
         if (error) {
             folder_off(folder, error, "can't make");
             return true;

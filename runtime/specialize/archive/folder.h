@@ -55,4 +55,9 @@ int bf_folder_begin(struct bf_folder *folder, const uint8_t hash[BF_ARCHIVE_HASH
 void bf_folder_end(struct bf_folder *folder, const uint8_t hash[BF_ARCHIVE_HASH], uint64_t number,
                    int mark);
 
+/* Makes a folder, and those above it, where they are missing. Returns 0 or an error. */
+int bf_folder_make(const char *path);
+/* Writes all bytes by one call; SIGXFSZ doesn't reach the program. Returns 0 or an error. */
+int bf_folder_file_put(int fd, const void *bytes, size_t size);
+
 #endif

@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +44,7 @@ struct bf_isolate {
     char **environment; /* one block, with its strings */
     struct bf_wire_out device;
     uint64_t limit_ns, open_limit_ns;
+    struct bf_isolate_bar bar;
     enum bf_message_level lack; /* of messages that no helper can be had */
     int stop;                   /* eventfd: readable once bf_isolate_stop was called */
     struct bf_spawner *spawner; /* NULL: helpers have the priority of who needs them */
@@ -50,7 +52,8 @@ struct bf_isolate {
     pthread_mutex_t lock;
     pthread_cond_t freed;
     uint32_t count;
-    uint32_t failures; /* failed starts in a row */
+    uint32_t failures;         /* failed starts in a row */
+    char why[BF_ISOLATE_LACK]; /* the last one failed; empty: none has */
     struct helper helpers[HELPERS_MOST];
 };
 
@@ -151,19 +154,37 @@ static void helper_end(struct helper *h, bool at_once)
     h->socket = h->pidfd = -1;
 }
 
+/* Why no helper can be had, for the report; a line says so, once where it is for the same reason
+ * again. */
+static VkResult lack_note(struct bf_isolate *isolate, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static VkResult lack_note(struct bf_isolate *isolate, const char *format, ...)
+{
+    char why[BF_ISOLATE_LACK];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(why, sizeof(why), format, arguments);
+    va_end(arguments);
+    pthread_mutex_lock(&isolate->lock);
+    const bool other = strcmp(why, isolate->why) != 0;
+    memcpy(isolate->why, why, sizeof(why));
+    pthread_mutex_unlock(&isolate->lock);
+    if (other)
+        bf_message(isolate->lack, "the build helper %s", why);
+    return VK_ERROR_INITIALIZATION_FAILED;
+}
+
 static VkResult helper_start(struct bf_isolate *isolate, struct helper *h)
 {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) || bf_descriptor_lift_pair(ends))
-        return VK_ERROR_INITIALIZATION_FAILED;
+        return lack_note(isolate, "has no socket: %s", strerror(errno));
     int error = bf_spawner_spawn(isolate->spawner, isolate->path, isolate->name,
                                  isolate->environment, ends[1], &h->pidfd);
     close(ends[1]);
     if (error) {
-        errno = error;
-        bf_message(isolate->lack, "the build helper '%s' can't be started: %m", isolate->path);
         close(ends[0]);
-        return VK_ERROR_INITIALIZATION_FAILED;
+        return lack_note(isolate, "'%.160s' can't be started: %s", isolate->path, strerror(error));
     }
     h->socket = ends[0];
 
@@ -174,14 +195,13 @@ static VkResult helper_start(struct bf_isolate *isolate, struct helper *h)
         error = answer_receive(h, BF_WIRE_OPENED, 0, &result, NULL, 0, deadline);
     if (!error && result == VK_SUCCESS)
         return VK_SUCCESS;
-    if (error == ECANCELED) {
-        helper_end(h, true);
-        return VK_NOT_READY;
-    }
-    bf_message(BF_MESSAGE_INFO, "the build helper can't open the device (%s %d)",
-               error ? "error" : "VkResult", error ? error : (int)result);
     helper_end(h, true);
-    return VK_ERROR_INITIALIZATION_FAILED;
+    if (error == ECANCELED)
+        return VK_NOT_READY;
+    if (!error && result == VK_ERROR_DEVICE_LOST)
+        return result;
+    return error ? lack_note(isolate, "can't open the device: %s", strerror(error))
+                 : lack_note(isolate, "can't open the device: VkResult %d", (int)result);
 }
 
 /* What came of a request whose answer is missing. VK_INCOMPLETE: the helper is gone, and hasn't
@@ -253,7 +273,7 @@ static VkResult isolate_check(struct bf_isolate *isolate, struct helper *h,
         return error == ECANCELED ? VK_NOT_READY : VK_INCOMPLETE;
     }
     if (taken)
-        return VK_ERROR_INITIALIZATION_FAILED;
+        return VK_ERROR_FEATURE_NOT_PRESENT;
     *driver_has_it = true;
     *answer = (struct bf_check_answer){0};
     if (request->check) {
@@ -310,15 +330,51 @@ static VkResult helper_ensure(struct bf_isolate *isolate, struct helper *h)
 {
     if (h->socket >= 0)
         return VK_SUCCESS;
-    if (!bf_isolate_serves(isolate))
+    pthread_mutex_lock(&isolate->lock);
+    bool serves = isolate->failures < FAILURES_MOST;
+    pthread_mutex_unlock(&isolate->lock);
+    if (!serves)
         return VK_ERROR_INITIALIZATION_FAILED;
     VkResult result = helper_start(isolate, h);
     pthread_mutex_lock(&isolate->lock);
-    if (result != VK_NOT_READY)
-        isolate->failures = result == VK_SUCCESS ? 0 : isolate->failures + 1;
-    if (result != VK_NOT_READY && isolate->failures == FAILURES_MOST)
+    if (result == VK_SUCCESS)
+        isolate->failures = 0;
+    if (result == VK_ERROR_INITIALIZATION_FAILED && ++isolate->failures == FAILURES_MOST)
         bf_message(isolate->lack, "no build helper can be had: no shader is specialised");
     pthread_mutex_unlock(&isolate->lock);
+    return result;
+}
+
+static bool bar_is_up(const struct bf_isolate *isolate)
+{
+    return isolate->bar.is_up && isolate->bar.is_up(isolate->bar.context);
+}
+
+static void bar_put_up(const struct bf_isolate *isolate)
+{
+    if (isolate->bar.put_up)
+        isolate->bar.put_up(isolate->bar.context);
+}
+
+/* By a helper that is this thread's. [IS-12] */
+static VkResult helper_use(struct bf_isolate *isolate, struct helper *h,
+                           const struct bf_wire_out *body, const struct bf_check_request *request,
+                           struct bf_check_answer *answer, bool *driver_has_it)
+{
+    if (bar_is_up(isolate))
+        return VK_ERROR_NOT_PERMITTED_KHR;
+    VkResult result = helper_ensure(isolate, h);
+    if (result == VK_ERROR_DEVICE_LOST) {
+        bar_put_up(isolate);
+        return VK_ERROR_NOT_PERMITTED_KHR;
+    }
+    if (result == VK_SUCCESS)
+        result = isolate_check(isolate, h, body, request, answer, driver_has_it);
+    if (result == VK_SUCCESS &&
+        (answer->built == VK_ERROR_DEVICE_LOST || answer->checked == VK_ERROR_DEVICE_LOST)) {
+        helper_end(h, true); /* of its own it does so a little later */
+        bar_put_up(isolate);
+    }
     return result;
 }
 
@@ -330,29 +386,27 @@ VkResult bf_isolate_check(struct bf_isolate *isolate, const struct bf_check_requ
     if (out.failed || out.unsaid) {
         bool failed = out.failed;
         bf_wire_out_finish(&out);
-        return failed ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_ERROR_INITIALIZATION_FAILED;
+        return failed ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_ERROR_FEATURE_NOT_PRESENT;
     }
     struct helper *h = helper_take(isolate);
     VkResult result = VK_INCOMPLETE;
     bool driver_has_it = false;
-    for (uint32_t i = 0; i < 2 && result == VK_INCOMPLETE; i++) {
-        result = helper_ensure(isolate, h);
-        if (result == VK_SUCCESS)
-            result = isolate_check(isolate, h, &out, request, answer, &driver_has_it);
-    }
+    for (uint32_t i = 0; i < 2 && result == VK_INCOMPLETE; i++)
+        result = helper_use(isolate, h, &out, request, answer, &driver_has_it);
     helper_give(isolate, h);
     bf_wire_out_finish(&out);
-    return result != VK_INCOMPLETE ? result
-           : driver_has_it         ? VK_ERROR_UNKNOWN
-                                   : VK_ERROR_INITIALIZATION_FAILED;
+    if (result != VK_INCOMPLETE)
+        return result;
+    return driver_has_it ? VK_ERROR_UNKNOWN
+                         : lack_note(isolate, "ended before it had taken the request, twice");
 }
 
-bool bf_isolate_serves(struct bf_isolate *isolate)
+bool bf_isolate_lack(struct bf_isolate *isolate, char why[BF_ISOLATE_LACK])
 {
     pthread_mutex_lock(&isolate->lock);
-    bool serves = isolate->failures < FAILURES_MOST;
+    memcpy(why, isolate->why, BF_ISOLATE_LACK);
     pthread_mutex_unlock(&isolate->lock);
-    return serves;
+    return *why;
 }
 
 void bf_isolate_prepare(struct bf_isolate *isolate)
@@ -442,6 +496,7 @@ VkResult bf_isolate_create(const struct bf_isolate_info *info, struct bf_isolate
     made->stop = bf_descriptor_lift(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     for (uint32_t i = 0; i < HELPERS_MOST; i++)
         made->helpers[i].stop = made->stop;
+    made->bar = info->bar;
     made->lack = info->unasked ? BF_MESSAGE_INFO : BF_MESSAGE_WARNING;
     made->limit_ns = info->limit_ns ? info->limit_ns : 30 * SECONDS;
     made->open_limit_ns = info->open_limit_ns ? info->open_limit_ns : 30 * SECONDS;

@@ -18,7 +18,7 @@
  *        than the limit says.
  *  IS-4  Messages are checked on both sides: a malformed one ends the helper, and is never obeyed.
  *  IS-5  A pipeline is built by a helper only if the request describes it in full. Otherwise the
- *        result is VK_ERROR_INITIALIZATION_FAILED, and there is no variant.
+ *        result is VK_ERROR_FEATURE_NOT_PRESENT, and there is no variant.
  *  IS-6  What is made up for a check is run by a helper, and nowhere else: of a variant the
  *        program's process makes the one pipeline that passed.
  *  IS-7  The general pipeline runs in its dry-run form first, on a device of the helper's that has
@@ -41,6 +41,9 @@
  *  IS-10  A general pipeline that the program linked from libraries is linked likewise by a helper:
  *         from as many libraries, of the same parts, flags and layouts. So what is compared with
  *         the forms, which are made whole, is what the program runs.
+ *  IS-12  When a helper has lost its device, over a request or while it opened it, the bar is up
+ *         before anybody else can have the helper. Nobody is given one, or starts one, without
+ *         having asked, after he has waited for it, whether the bar is up.
  *
  * Its queues have the lowest priority, it is the first to go when memory is short, and writes no
  * core file. Layers are switched off for it, as far as the loader lets them be; the driver's
@@ -61,6 +64,14 @@
 
 struct bf_isolate;
 
+/* What is asked whether a device of this driver has been lost, and told that one was: both in
+ * bf_isolate_check, on its threads, and at the same time. [IS-12] */
+struct bf_isolate_bar {
+    void *context;
+    bool (*is_up)(void *context); /* NULL: never, and nobody is told */
+    void (*put_up)(void *context);
+};
+
 /* Which device to open, and how. The pointers aren't needed after bf_isolate_create. */
 struct bf_isolate_info {
     uint8_t device_uuid[VK_UUID_SIZE], driver_uuid[VK_UUID_SIZE]; /* VkPhysicalDeviceIDProperties */
@@ -80,7 +91,8 @@ struct bf_isolate_info {
     uint64_t limit_ns;        /* for a build in the driver; 0: 30 seconds */
     uint64_t open_limit_ns;   /* for opening the device, and for taking a request; 0: 30 seconds */
     uint32_t idle_ms;         /* a helper that has nothing to do for so long ends; 0: ten seconds */
-    bool unasked;             /* nobody has asked for it: that none can be had is no warning */
+    struct bf_isolate_bar bar;
+    bool unasked; /* nobody has asked for it: that none can be had is no warning */
 };
 
 /* The SPIR-V of a stage; in the order of the stages. */
@@ -183,12 +195,15 @@ void bf_isolate_destroy(struct bf_isolate *isolate);
  * Builds the pipelines in a helper, which is started if need be, has it run them, and blocks until
  * that has ended.
  *
- * VK_SUCCESS: the driver has answered, by *answer, which may be an error.
+ * VK_SUCCESS: the driver has answered, by *answer, which may be an error. (After
+ *   VK_ERROR_DEVICE_LOST the bar is up.)
  * VK_TIMEOUT: the driver has not answered within the limit. The helper was ended.
  * VK_ERROR_UNKNOWN: the helper has crashed, or its answer was malformed.
  * VK_ERROR_INITIALIZATION_FAILED: there is no helper, or it can't open the device (after three
- *   times in a row it isn't tried again), or the request can't describe the pipeline (IS-5), or it
- *   has a render pass and the driver no vkCreateRenderPass2.
+ *   times in a row it isn't tried again).
+ * VK_ERROR_FEATURE_NOT_PRESENT: the request can't describe the pipeline (IS-5), or it has a render
+ *   pass and the driver no vkCreateRenderPass2.
+ * VK_ERROR_NOT_PERMITTED_KHR: the bar is up; also if the device was lost while it was opened.
  * VK_NOT_READY: bf_isolate_stop.
  * VK_ERROR_OUT_OF_HOST_MEMORY: in this process.
  *
@@ -197,7 +212,9 @@ void bf_isolate_destroy(struct bf_isolate *isolate);
 VkResult bf_isolate_check(struct bf_isolate *isolate, const struct bf_check_request *request,
                           struct bf_check_answer *answer);
 
-/* Whether a helper can still be had: false after three that couldn't open the device. */
-bool bf_isolate_serves(struct bf_isolate *isolate);
+/* Why the last helper that couldn't be had couldn't: returns false if all could.
+ * Thread-safety: safe. */
+#define BF_ISOLATE_LACK 256
+bool bf_isolate_lack(struct bf_isolate *isolate, char why[BF_ISOLATE_LACK]);
 
 #endif

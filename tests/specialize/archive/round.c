@@ -320,18 +320,6 @@ PLACE_TEST(strikes_bar_at_once)
     bf_archive_close(archive);
 }
 
-/* That of no pipeline is known without being loaded. */
-PLACE_TEST(a_strike_of_all_is_known_at_once)
-{
-    static const uint8_t none[BF_ARCHIVE_HASH] = {0};
-    struct bf_archive *archive = open_at(place->folder);
-    assert_false(bf_archive_barred(archive, none));
-    assert_success(bf_archive_strike(archive, none));
-    archive = open_again(archive, place->folder);
-    assert_true(bf_archive_barred(archive, none));
-    bf_archive_close(archive);
-}
-
 PLACE_TEST(bad_input_is_refused)
 {
     struct bf_archive *archive = open_at(place->folder);

@@ -94,7 +94,7 @@ TEST(drivers_without_render_passes)
         VkResult result = VK_RESULT_MAX_ENUM;
         picture(&p, true, made.code, made.code);
         assert_int_equal(isolate_build(isolate, &p.request, &result),
-                         i ? VK_SUCCESS : VK_ERROR_INITIALIZATION_FAILED);
+                         i ? VK_SUCCESS : VK_ERROR_FEATURE_NOT_PRESENT);
         assert_int_equal(result, i ? VK_SUCCESS : VK_RESULT_MAX_ENUM);
         assert_builds(isolate, "main", VK_SUCCESS);
         bf_isolate_destroy(isolate);
@@ -627,12 +627,24 @@ TEST(helpers_that_nobody_asked_for)
 static const char *self;
 
 /* This program as a helper that misbehaves. */
+static void fake_send(const struct bf_wire_header *header)
+{
+    if (write(BF_SPAWN_SOCKET, header, sizeof(*header)) != sizeof(*header))
+        _exit(2);
+}
+
 static void fake_say(enum bf_wire_kind kind, uint32_t number, uint32_t magic, uint32_t size)
 {
-    const struct bf_wire_header header = {
-        .magic = magic, .kind = (uint32_t)kind, .number = number, .size = size};
-    if (write(BF_SPAWN_SOCKET, &header, sizeof(header)) != sizeof(header))
-        _exit(2);
+    fake_send(&(struct bf_wire_header){
+        .magic = magic, .kind = (uint32_t)kind, .number = number, .size = size});
+}
+
+static void fake_lose(enum bf_wire_kind kind, uint32_t number)
+{
+    fake_send(&(struct bf_wire_header){.magic = BF_WIRE_MAGIC,
+                                       .kind = (uint32_t)kind,
+                                       .number = number,
+                                       .result = VK_ERROR_DEVICE_LOST});
 }
 
 static void fake_hear(void)
@@ -676,6 +688,8 @@ static int fake_helper(const char *how)
         fake_say(BF_WIRE_OPENED, 0, 0x12345678, 0);
         fake_hear();
     }
+    if (!strcmp(how, "loses_opening"))
+        fake_lose(BF_WIRE_OPENED, 0);
     fake_say(BF_WIRE_OPENED, 0, BF_WIRE_MAGIC, 0);
     if (!strcmp(how, "never_listens"))
         return fake_rest();
@@ -685,8 +699,10 @@ static int fake_helper(const char *how)
     if (!strcmp(how, "takes_another"))
         fake_say(BF_WIRE_TAKEN, 77, BF_WIRE_MAGIC, 0);
     fake_say(BF_WIRE_TAKEN, 1, BF_WIRE_MAGIC, 0);
-    if (!strcmp(how, "environment"))
+    if (!strcmp(how, "environment") || !strcmp(how, "builds"))
         fake_say(BF_WIRE_BUILT, 1, BF_WIRE_MAGIC, 0);
+    if (!strcmp(how, "loses"))
+        fake_lose(BF_WIRE_BUILT, 1);
     if (!strcmp(how, "wrong_magic"))
         fake_say(BF_WIRE_BUILT, 1, BF_WIRE_MAGIC + 1, 0);
     if (!strcmp(how, "half"))
@@ -729,6 +745,102 @@ TEST(helpers_that_talk_nonsense)
         assert_fails(isolate, "main", fakes[i].result);
         bf_isolate_destroy(isolate);
     }
+}
+
+/* ------------------------------------------------------------------------------ Lost devices */
+
+/* What keeps the driver from being used, and a second thread that wants a helper. */
+struct bar {
+    struct bf_isolate *isolate;
+    _Atomic bool up;
+    _Atomic uint32_t asked, puts;
+    bool crowds;
+    pthread_t second;
+    VkResult outcome;
+};
+
+static void *build_second(void *context)
+{
+    struct bar *bar = context;
+    VkResult result;
+    bar->outcome = build(bar->isolate, "main", &result);
+    return NULL;
+}
+
+/* The first to ask has the helper: the second thread gets it after him. */
+static bool bar_is_up(void *context)
+{
+    struct bar *bar = context;
+    const bool up = bar->up;
+    if (bar->asked++ == 0 && bar->crowds)
+        assert_int_equal(pthread_create(&bar->second, NULL, build_second, bar), 0);
+    return up;
+}
+
+static void bar_put_up(void *context)
+{
+    struct bar *bar = context;
+    bar->up = true;
+    bar->puts++;
+}
+
+static struct bf_isolate *make_barred(const char *how, struct bar *bar)
+{
+    struct bf_isolate_info info = info_of((const char *const[]){how, NULL});
+    info.helper = self;
+    info.bar = (struct bf_isolate_bar){bar, bar_is_up, bar_put_up};
+    assert_success(bf_isolate_create(&info, &bar->isolate));
+    lines = 0;
+    return bar->isolate;
+}
+
+static uint32_t children_end(void)
+{
+    uint32_t n = 0;
+    while (waitpid(-1, NULL, 0) > 0)
+        n++;
+    return n;
+}
+
+/* Whoever has waited for the helper meanwhile starts none. [IS-12] */
+TEST_WITH(nobody_is_next_after_a_device_was_lost, reaper_setup, reaper_teardown)
+{
+    struct bar bar = {.crowds = true};
+    struct bf_isolate *isolate = make_barred("FAKE_HELPER=loses", &bar);
+    assert_builds(isolate, "main", VK_ERROR_DEVICE_LOST);
+    assert_int_equal(pthread_join(bar.second, NULL), 0);
+    assert_int_equal(bar.outcome, VK_ERROR_NOT_PERMITTED_KHR);
+    assert_int_equal(bar.puts, 1);
+    bf_isolate_destroy(isolate);
+    assert_int_equal(children_end(), 1);
+}
+
+/* Nor is one that others have put up overlooked by who has a helper at hand. */
+TEST_WITH(helpers_at_hand_are_left_alone, reaper_setup, reaper_teardown)
+{
+    struct bar bar = {.isolate = NULL};
+    struct bf_isolate *isolate = make_barred("FAKE_HELPER=builds", &bar);
+    assert_builds(isolate, "main", VK_SUCCESS);
+    bar.up = true;
+    assert_fails(isolate, "main", VK_ERROR_NOT_PERMITTED_KHR);
+    assert_int_equal(bar.puts, 0);
+    bf_isolate_destroy(isolate);
+    assert_int_equal(children_end(), 1);
+}
+
+/* It is no failed start: nobody tries again. */
+TEST_WITH(devices_lost_while_they_are_opened, reaper_setup, reaper_teardown)
+{
+    struct bar bar = {.isolate = NULL};
+    char why[BF_ISOLATE_LACK];
+    struct bf_isolate *isolate = make_barred("FAKE_HELPER=loses_opening", &bar);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_fails(isolate, "main", VK_ERROR_NOT_PERMITTED_KHR);
+    assert_int_equal(bar.puts, 1);
+    assert_false(bf_isolate_lack(isolate, why));
+    bf_isolate_destroy(isolate);
+    assert_int_equal(children_end(), 1);
+    assert_int_equal(lines, 0);
 }
 
 /* Drivers find what they look for, and nothing else is loaded. */

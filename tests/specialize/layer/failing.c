@@ -5,6 +5,8 @@
  * tests/specialize/check/faults.c.) */
 #include "icd_program.h"
 
+#include <glob.h>
+
 /* ------------------------------------------------------------------------------------ Rounds -- */
 
 /* A pipeline is made, used, and built again while the driver fails so; it is used once more, and
@@ -252,7 +254,7 @@ TEST_WITH(what_has_misbehaved_is_left_alone, cache_setup, cache_teardown)
         {"BUILD=1", true, NULL},
         {"BUILD=2", false, NULL},
         {"BUILD=2 " IN_HELPER "LOSE_AT_SUBMIT=1", true, " rejected crashed "},
-        {"BUILD=2", true, " rejected driver "},
+        {"BUILD=2", true, " rejected crashed "}, /* which stays when the bar is deleted */
         {"BUILD=2", false, " rejected driver "},
         {"BUILD=3", false, NULL},
         {"BUILD=3 TELLS=2", true, " rejected endless "},
@@ -261,6 +263,46 @@ TEST_WITH(what_has_misbehaved_is_left_alone, cache_setup, cache_teardown)
     };
     for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++)
         run_in_helper(runs[i].draws, runs[i].fault, runs[i].reason);
+}
+
+/* What another program has lost meanwhile is heeded by one that runs, from its next build on, and
+ * when the file goes so does what stands against the driver. */
+TEST_WITH(a_lost_device_is_told_to_programs_that_run, cache_setup, cache_teardown)
+{
+    static const char *const reasons[] = {" unjudged none ", " rejected driver ",
+                                          " unjudged none "};
+    static const char *const names[] = {"before", "barred", "freed"};
+    char path[300], aside[] = "/tmp/belfry-bar-XXXXXX";
+    glob_t found;
+    run_in_helper(false, IN_HELPER "LOSE_AT_SUBMIT=1", " rejected crashed ");
+    snprintf(path, sizeof(path), "%s/driver-*.barred", cache_folder);
+    assert_int_equal(glob(path, 0, NULL, &found), 0);
+    assert_int_equal(found.gl_pathc, 1);
+    snprintf(path, sizeof(path), "%s", found.gl_pathv[0]);
+    globfree(&found);
+    assert_non_null(mkdtemp(aside));
+    char kept[64];
+    snprintf(kept, sizeof(kept), "%s/bar", aside);
+    assert_int_equal(rename(path, kept), 0);
+    struct program *p = program_open(NULL, NULL);
+    for (uint32_t i = 0; i < 3; i++) {
+        const struct program_push push = {0, 8, ++serial};
+        VkPipeline pipeline = program_pipeline(p, true, names[i]);
+        program_frame(p, true, pipeline, push);
+        program_commit(p);
+        program_frame(p, true, pipeline, push);
+        program_destroy(p, pipeline);
+        assert_int_equal(i == 0 ? rename(kept, path) : i == 1 ? unlink(path) : 0, 0);
+    }
+    const char *report = program_close(p);
+    for (uint32_t i = 0; i < 3; i++) {
+        const char *line = program_line(report, names[i]);
+        assert_non_null(line);
+        if (!strstr(line, reasons[i]))
+            fail_msg("%s", line);
+    }
+    assert_non_null(strstr(report, path)); /* it says what to delete */
+    assert_int_equal(rmdir(aside), 0);
 }
 
 /* ------------------------------------------------------------------- The program's own calls -- */

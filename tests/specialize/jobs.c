@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* The background item that makes a variant (specialize/build.c), where the check, the archive and
+ * the driver's bar are the test's: what it asks, and when, and what it has remembered. [SP-6] */
+#include "support/test.h"
+
+#include "device/device.h"
+#include "specialize/pipeline/copy.h"
+#include "specialize/variant_state.h"
+
+/* What is to happen: */
+static struct {
+    enum bf_reason checked; /* the check's reason */
+    uint32_t up_at;         /* the bar is up from this question on; 0: never */
+    VkResult may;           /* of bf_archive_begin */
+    enum bf_reason barred;
+} given;
+
+/* What has: */
+static struct {
+    uint32_t asked, checks, begun, ended, builds, strikes, puts;
+    struct bf_archive_key key;
+    struct bf_verdict verdict;
+} seen;
+
+bool bf_driver_bar_is_up(const struct bf_driver_bar *bar)
+{
+    (void)bar;
+    seen.asked++;
+    return given.up_at && seen.asked >= given.up_at;
+}
+
+enum bf_reason bf_forms_make(struct bf_job *job, struct bf_folded forms[BF_FORMS])
+{
+    (void)job, (void)forms;
+    seen.checks++;
+    return given.checked;
+}
+
+enum bf_reason bf_job_reason(struct bf_job *job, VkResult result, enum bf_reason other)
+{
+    (void)job;
+    return result == VK_SUCCESS ? BF_REASON_NONE : other;
+}
+
+void bf_folded_finish(struct bf_folded *folded)
+{
+    (void)folded;
+}
+
+enum bf_reason bf_variant_barred(const struct bf_specializer *s, const uint8_t hash[32])
+{
+    (void)s, (void)hash;
+    return given.barred;
+}
+
+VkResult bf_archive_begin(struct bf_archive *archive, const uint8_t hash[BF_ARCHIVE_HASH])
+{
+    (void)archive, (void)hash;
+    seen.begun += given.may == VK_SUCCESS;
+    return given.may;
+}
+
+void bf_archive_end(struct bf_archive *archive, const uint8_t hash[BF_ARCHIVE_HASH])
+{
+    (void)archive, (void)hash;
+    seen.ended++;
+}
+
+VkResult bf_archive_strike(struct bf_archive *archive, const uint8_t hash[BF_ARCHIVE_HASH])
+{
+    (void)archive, (void)hash;
+    seen.strikes++;
+    return VK_SUCCESS;
+}
+
+VkResult bf_archive_put(struct bf_archive *archive, const struct bf_archive_key *key,
+                        const struct bf_verdict *verdict)
+{
+    (void)archive;
+    seen.puts++;
+    seen.key = *key;
+    seen.verdict = *verdict;
+    return VK_SUCCESS;
+}
+
+struct bf_archive_key bf_variant_archive_key(const uint8_t hash[32], uint8_t mask,
+                                             const uint32_t values[BF_WATCHED])
+{
+    (void)hash, (void)values;
+    return (struct bf_archive_key){.n_values = BF_WATCHED, .mask = mask};
+}
+
+struct bf_archive_key bf_variant_shaders_key(const uint8_t hash[32])
+{
+    (void)hash;
+    return (struct bf_archive_key){.n_values = 0};
+}
+
+void bf_variant_put_values(uint8_t push[BF_PUSH_BYTES], const struct bf_watch *watch, uint8_t mask,
+                           const uint32_t values[BF_WATCHED])
+{
+    (void)push, (void)watch, (void)mask, (void)values;
+}
+
+void bf_pipeline_copy_retain(struct bf_pipeline_copy *copy)
+{
+    (void)copy;
+}
+
+void bf_pipeline_copy_release(struct bf_pipeline_copy *copy)
+{
+    (void)copy;
+}
+
+VkResult bf_pipeline_copy_build(const struct bf_pipeline_copy *copy, const struct bf_folded *form,
+                                const void *push, VkPipelineCache cache, VkPipeline *pipeline)
+{
+    (void)copy, (void)form, (void)push, (void)cache;
+    seen.builds++;
+    *pipeline = (VkPipeline)(uintptr_t)1;
+    return VK_SUCCESS;
+}
+
+/* At once. */
+VkResult bf_background_queue(struct bf_background *background, PFN_bfProcessingWork callback,
+                             PFN_bfProcessingWork cancel, void *context)
+{
+    (void)background, (void)cancel;
+    callback(context);
+    return VK_SUCCESS;
+}
+
+static VkResult create_cache(VkDevice device, const VkPipelineCacheCreateInfo *info,
+                             const VkAllocationCallbacks *allocator, VkPipelineCache *cache)
+{
+    (void)device, (void)info, (void)allocator, (void)cache;
+    return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+}
+
+static void destroy_cache(VkDevice device, VkPipelineCache cache,
+                          const VkAllocationCallbacks *allocator)
+{
+    (void)device, (void)cache, (void)allocator;
+}
+
+/* What became of a job. */
+static enum bf_reason run(void)
+{
+    static struct bf_device device;
+    static struct VolkDeviceTable vk;
+    static struct bf_pipeline_copy copy;
+    static struct bf_specializer s;
+    struct bf_job job = {.specializer = &s, .copy = &copy, .mask = 1};
+    vk.vkCreatePipelineCache = create_cache;
+    vk.vkDestroyPipelineCache = destroy_cache;
+    s.info.device = &device;
+    s.pipelines.vk = &vk;
+    memset(&seen, 0, sizeof(seen));
+    atomic_store(&s.done, NULL);
+    bf_jobs_queue(&s, &job);
+    assert_ptr_equal(atomic_load(&s.done), &job);
+    assert_int_equal(seen.begun, seen.ended);
+    return job.reason;
+}
+
+static int nothing_given(void **state)
+{
+    (void)state;
+    memset(&given, 0, sizeof(given));
+    return 0;
+}
+
+TEST_WITH(what_passes_is_built, nothing_given, NULL)
+{
+    assert_int_equal(run(), BF_REASON_NONE);
+    assert_int_equal(seen.builds, 1);
+    assert_int_equal(seen.puts + seen.strikes, 0);
+}
+
+/* When it begins, and, since a check takes long, before the program's device builds anything. */
+TEST_WITH(the_bar_is_asked_before_each_step, nothing_given, NULL)
+{
+    given.up_at = 1;
+    assert_int_equal(run(), BF_REASON_DRIVER);
+    assert_int_equal(seen.checks, 0);
+    given.up_at = 2;
+    assert_int_equal(run(), BF_REASON_DRIVER);
+    assert_int_equal(seen.checks, 1);
+    assert_int_equal(seen.builds, 0);
+    assert_int_equal(seen.puts + seen.strikes, 0);
+}
+
+/* By another job, whose values were others. */
+TEST_WITH(what_is_struck_meanwhile_is_not_built, nothing_given, NULL)
+{
+    given.may = VK_ERROR_NOT_PERMITTED_KHR;
+    assert_int_equal(run(), BF_REASON_CRASHED);
+    assert_int_equal(seen.builds, 0);
+    given.may = VK_ERROR_OUT_OF_HOST_MEMORY;
+    assert_int_equal(run(), BF_REASON_MEMORY);
+    assert_int_equal(seen.builds, 0);
+}
+
+TEST_WITH(what_is_remembered, nothing_given, NULL)
+{
+    static const struct {
+        enum bf_reason reason;
+        bool strikes, shaders, values;
+    } cases[] = {
+        {BF_REASON_CRASHED, .strikes = true}, {BF_REASON_TIMED_OUT, .strikes = true},
+        {BF_REASON_ENDLESS, .shaders = true}, {BF_REASON_TOO_SLOW, .shaders = true},
+        {BF_REASON_INEXACT, .values = true},  {BF_REASON_INVALID, .values = true},
+        {BF_REASON_NO_FOLD, .values = true},  {.reason = BF_REASON_UNCHECKABLE},
+        {.reason = BF_REASON_DRIVER},         {.reason = BF_REASON_NO_HELPER},
+        {.reason = BF_REASON_MEMORY},         {.reason = BF_REASON_CANCELLED},
+        {.reason = BF_REASON_UNCOVERED},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        given.checked = cases[i].reason;
+        assert_int_equal(run(), cases[i].reason);
+        assert_int_equal(seen.builds, 0);
+        assert_int_equal(seen.strikes, cases[i].strikes);
+        assert_int_equal(seen.puts, cases[i].shaders + cases[i].values);
+        assert_int_equal(seen.key.mask, cases[i].values);
+        if (seen.puts)
+            assert_int_equal(seen.verdict.reason, cases[i].reason);
+    }
+}
+
+TEST_WITH(what_is_barred_is_left_alone, nothing_given, NULL)
+{
+    given.barred = BF_REASON_CRASHED;
+    assert_int_equal(run(), BF_REASON_CRASHED);
+    assert_int_equal(seen.checks + seen.builds + seen.strikes, 0);
+}
