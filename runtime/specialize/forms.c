@@ -65,13 +65,12 @@ static uint64_t fixed_words(const struct bf_job *job)
     return fixed;
 }
 
-/* The reason for what the helper answered, or didn't. */
-static enum bf_reason of_answer(struct bf_job *job, VkResult result,
-                                const struct bf_check_answer *answer)
+/* The reason for the result of bf_isolate_check. */
+static enum bf_reason of_helper(VkResult result)
 {
     switch (result) {
     case VK_SUCCESS:
-        break;
+        return BF_REASON_NONE;
     case VK_TIMEOUT:
         return BF_REASON_TIMED_OUT;
     case VK_ERROR_UNKNOWN:
@@ -87,6 +86,15 @@ static enum bf_reason of_answer(struct bf_job *job, VkResult result,
     default:
         return BF_REASON_UNCHECKABLE;
     }
+}
+
+/* The reason for what the helper answered, or didn't. */
+static enum bf_reason of_answer(struct bf_job *job, VkResult result,
+                                const struct bf_check_answer *answer)
+{
+    enum bf_reason reason = of_helper(result);
+    if (reason != BF_REASON_NONE)
+        return reason;
     /* It was the helper's device: the program's is as it was. */
     if (answer->built == VK_ERROR_DEVICE_LOST || answer->checked == VK_ERROR_DEVICE_LOST) {
         job->error = VK_ERROR_DEVICE_LOST;
@@ -94,7 +102,7 @@ static enum bf_reason of_answer(struct bf_job *job, VkResult result,
     }
     if (answer->hung)
         return BF_REASON_TIMED_OUT;
-    enum bf_reason reason = bf_job_reason(job, answer->built, BF_REASON_FAILED);
+    reason = bf_job_reason(job, answer->built, BF_REASON_FAILED);
     return reason != BF_REASON_NONE ? reason
                                     : bf_job_reason(job, answer->checked, BF_REASON_UNCHECKABLE);
 }
@@ -155,23 +163,69 @@ static enum bf_reason keeping_make(struct bf_job *job, struct bf_folded forms[BF
                                     : reason;
 }
 
-/* Whether the shader can rely on the device to keep what it asks it to. It is asked once, unless
- * that fails. [FM-2] */
-static bool device_keeps(const struct bf_job *job)
+/* The question came to nothing, which says nothing of the job's shaders: the reason is none that
+ * lasts, nor a strike. */
+static enum bf_reason keeping_unanswered(struct bf_job *job, enum bf_reason reason)
+{
+    switch (reason) {
+    case BF_REASON_MEMORY: /* it is asked again */
+    case BF_REASON_CANCELLED:
+    case BF_REASON_NO_HELPER:
+    case BF_REASON_DRIVER:
+        return reason;
+    default:
+        break;
+    }
+    if (job->error == VK_ERROR_DEVICE_LOST) /* and the driver is barred by now */
+        return BF_REASON_DRIVER;
+    atomic_store(&job->specializer->keeps, BF_DEVICE_SILENT);
+    bf_message(BF_MESSAGE_WARNING,
+               "specialize: whether the device keeps signs of zeros, infinities and NaN can't be "
+               "found out in this run, which takes it not to: %s (%s)",
+               bf_reason_code(reason), bf_reason_text(reason));
+    return BF_REASON_UNCHECKABLE;
+}
+
+static enum bf_reason keeping_ask(struct bf_job *job)
 {
     struct bf_specializer *s = job->specializer;
-    bool keeps;
+    struct bf_check_answer answer = {0};
+    const VkResult result = bf_keeping_ask(s->isolate, &answer);
+    enum bf_reason reason = of_answer(job, result, &answer);
+    if (reason == BF_REASON_NONE)
+        reason = answer.forms[0].reason;
+    switch (reason) {
+    case BF_REASON_NONE:
+        atomic_store(&s->keeps, BF_DEVICE_KEEPS);
+        return reason;
+    case BF_REASON_INEXACT:
+        atomic_store(&s->keeps, BF_DEVICE_DROPS);
+        bf_message(BF_MESSAGE_INFO, "specialize: the device says that it keeps signs of zeros, "
+                                    "infinities and NaN, and a check doesn't show it");
+        return reason;
+    default:
+        return keeping_unanswered(job, reason);
+    }
+}
+
+/* Whether the shader can rely on the device to keep what it asks it to: BF_REASON_NONE; else the
+ * reason that it can't, or that it isn't known. It is asked once, unless that fails. [FM-2] */
+static enum bf_reason device_keeps(struct bf_job *job)
+{
+    struct bf_specializer *s = job->specializer;
     if (!(s->info.kept_floats & BF_FLOAT_32) ||
         (bf_shader_float_widths(bf_pipeline_copy_shader(job->copy)) & ~BF_FLOAT_32))
-        return false;
-    if (atomic_load(&s->keeps) == BF_DEVICE_UNASKED &&
-        bf_keeping_ask(s->isolate, &keeps) == VK_SUCCESS) {
-        atomic_store(&s->keeps, keeps ? BF_DEVICE_KEEPS : BF_DEVICE_DROPS);
-        if (!keeps)
-            bf_message(BF_MESSAGE_INFO, "specialize: the device says that it keeps signs of zeros, "
-                                        "infinities and NaN, and a check doesn't show it");
+        return BF_REASON_INEXACT;
+    switch (atomic_load(&s->keeps)) {
+    case BF_DEVICE_KEEPS:
+        return BF_REASON_NONE;
+    case BF_DEVICE_DROPS:
+        return BF_REASON_INEXACT;
+    case BF_DEVICE_SILENT:
+        return BF_REASON_UNCHECKABLE;
+    default:
+        return keeping_ask(job);
     }
-    return atomic_load(&s->keeps) == BF_DEVICE_KEEPS;
 }
 
 /* The plain form and the one with NoContraction are checked together, unless they are the same. A
@@ -185,9 +239,10 @@ enum bf_reason bf_forms_make(struct bf_job *job, struct bf_folded forms[BF_FORMS
     if (reason == BF_REASON_NONE)
         reason = forms_check(job, forms, BF_FORM_PLAIN, is_same(forms) ? 1 : 2, &specials);
     const bool more = reason == BF_REASON_INEXACT || (reason == BF_REASON_NONE && specials);
-    if (!more || atomic_load(&job->specializer->stopping))
+    if (!more)
         return reason;
-    if (specials && !device_keeps(job))
-        return BF_REASON_INEXACT;
-    return keeping_make(job, forms, reason);
+    if (atomic_load(&job->specializer->stopping)) /* the third may agree */
+        return BF_REASON_CANCELLED;
+    const enum bf_reason keeps = specials ? device_keeps(job) : BF_REASON_NONE;
+    return keeps == BF_REASON_NONE ? keeping_make(job, forms, reason) : keeps;
 }

@@ -69,7 +69,8 @@ static VkComputePipelineCreateInfo build_info(const VkSpecializationInfo *specia
 
 /* Both, the one that reads its zeros and infinities first. */
 static VkResult both_check(struct bf_isolate *isolate, const struct bf_folded *folded,
-                           const VkSpecializationInfo *specialization, bool *keeps)
+                           const VkSpecializationInfo *specialization,
+                           struct bf_check_answer *answer)
 {
     uint8_t push[BF_CHECK_PUSH_BYTES] = {0};
     memcpy(push, pushed, sizeof(pushed));
@@ -87,14 +88,10 @@ static VkResult both_check(struct bf_isolate *isolate, const struct bf_folded *f
         builds[i] = (struct bf_build_request){
             .compute = &infos[i], .code = &code[i], .layout = &layout, .sets = &sets};
     const struct bf_check_request request = {.build_count = 2, .builds = builds, .check = &check};
-    struct bf_check_answer answer;
-    VkResult result = bf_isolate_check(isolate, &request, &answer);
-    *keeps = result == VK_SUCCESS && answer.built == VK_SUCCESS && answer.checked == VK_SUCCESS &&
-             !answer.hung && answer.forms[0].reason == BF_REASON_NONE;
-    return result;
+    return bf_isolate_check(isolate, &request, answer);
 }
 
-VkResult bf_keeping_ask(struct bf_isolate *isolate, bool *keeps)
+VkResult bf_keeping_ask(struct bf_isolate *isolate, struct bf_check_answer *answer)
 {
     const struct bf_shader_info info = {.words = keeping_comp,
                                         .word_count = sizeof(keeping_comp) / sizeof(uint32_t),
@@ -104,7 +101,7 @@ VkResult bf_keeping_ask(struct bf_isolate *isolate, bool *keeps)
     struct bf_folded folded = {0};
     VkSpecializationInfo specialization = {0};
     struct bf_watch watch;
-    *keeps = false;
+    *answer = (struct bf_check_answer){0};
     VkResult result = bf_shader_create_over(&info, &shader);
     if (result == VK_SUCCESS) {
         const struct bf_shader *const shaders[] = {shader};
@@ -114,7 +111,7 @@ VkResult bf_keeping_ask(struct bf_isolate *isolate, bool *keeps)
     if (result == VK_SUCCESS)
         result = bf_folded_specialize(&folded, shader, pushed, &specialization);
     if (result == VK_SUCCESS)
-        result = both_check(isolate, &folded, &specialization, keeps);
+        result = both_check(isolate, &folded, &specialization, answer);
     bf_folded_specialization_finish(&specialization);
     bf_folded_finish(&folded);
     bf_shader_release(shader);

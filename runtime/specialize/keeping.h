@@ -5,23 +5,24 @@
  *
  *  FM-2  A device is taken at its word only if a shader of Belfry's own (shaders/keeping.comp),
  *        with zeros and infinities folded and asked to be kept, agrees in every bit with the same
- *        shader that reads them, in sums and products with all kinds of values.
+ *        shader that reads them, in sums and products with all kinds of values. That it doesn't is
+ *        an answer, too; that the question came to nothing isn't, and decides nothing that lasts.
  *
  * Proven by tests/specialize/isolate (keeping.c).
  */
 #ifndef BELFRY_SPECIALIZE_KEEPING_H
 #define BELFRY_SPECIALIZE_KEEPING_H
 
-#include <stdbool.h>
-
 #include <vulkan/vulkan_core.h>
 
 struct bf_isolate;
+struct bf_check_answer;
 
 /* Has a helper compare them, for floats of 32 bits, which the device says it can be asked for.
- * Blocks until it has, as bf_isolate_check, whose results these are. *keeps: with VK_SUCCESS;
- * false also where the driver fails over it.
+ * Blocks until it has, as bf_isolate_check, whose results and answer these are: with VK_SUCCESS the
+ * device keeps them if the answer's first form has the reason BF_REASON_NONE, and doesn't if it has
+ * BF_REASON_INEXACT. Anything else is no answer.
  * Thread-safety: safe; for background tasks, since it takes long. */
-VkResult bf_keeping_ask(struct bf_isolate *isolate, bool *keeps);
+VkResult bf_keeping_ask(struct bf_isolate *isolate, struct bf_check_answer *answer);
 
 #endif

@@ -71,6 +71,7 @@ enum bf_device_keeps {
     BF_DEVICE_UNASKED,
     BF_DEVICE_KEEPS,
     BF_DEVICE_DROPS,
+    BF_DEVICE_SILENT, /* its driver crashes, hangs or fails over that */
 };
 
 /* Nanoseconds of the build, of the check, and of the variant's first use in the check. */

@@ -50,21 +50,16 @@ VkResult bf_check_in_helper(struct bf_isolate *isolate, const struct bf_pipeline
 /* And of the device. */
 static struct {
     VkResult result;
-    bool keeps;
+    struct bf_check_answer answer;
     uint32_t asked;
 } device;
 
-VkResult bf_keeping_ask(struct bf_isolate *isolate, bool *keeps)
+VkResult bf_keeping_ask(struct bf_isolate *isolate, struct bf_check_answer *answer)
 {
     (void)isolate;
     device.asked++;
-    *keeps = device.keeps;
+    *answer = device.answer;
     return device.result;
-}
-
-bool bf_isolate_serves(struct bf_isolate *isolate)
-{
-    return isolate != NULL;
 }
 
 void bf_specialize_report_helper(struct bf_specializer *specializer, uint64_t bytes)
@@ -153,7 +148,7 @@ TEST(the_form_that_keeps_more_or_none_is_taken_where_zeros_are_folded)
     struct bf_job job;
     struct bf_shader *own = shader_of("reach.frag", NULL);
     shader = own;
-    device.keeps = true;
+    memset(&device, 0, sizeof(device));
     specializer.keeps = BF_DEVICE_UNASKED;
     assert_int_equal(make_of(true, 7, BF_REASON_NONE, BF_REASON_NONE, BF_REASON_NONE, &job),
                      BF_REASON_NONE);
@@ -183,25 +178,62 @@ TEST(a_device_that_does_not_keep_gets_none_where_zeros_are_folded)
     assert_int_equal(make_of(true, 0, BF_REASON_NONE, BF_REASON_NONE, BF_REASON_NONE, &job),
                      BF_REASON_INEXACT);
     assert_int_equal(device.asked, 0);
-    device.result = VK_TIMEOUT; /* it hasn't said anything */
-    device.keeps = true;
-    for (uint32_t i = 1; i <= 2; i++) {
-        assert_int_equal(make_of(true, 7, BF_REASON_NONE, BF_REASON_NONE, BF_REASON_NONE, &job),
-                         BF_REASON_INEXACT);
-        assert_int_equal(device.asked, i);
-        assert_int_equal(helper.requests, 1);
-    }
-    device.result = VK_SUCCESS;
-    device.keeps = false;
+    device.answer.forms[0].reason = BF_REASON_INEXACT;
     for (uint32_t i = 0; i < 2; i++) {
         assert_int_equal(make_of(true, 7, BF_REASON_NONE, BF_REASON_NONE, BF_REASON_NONE, &job),
                          BF_REASON_INEXACT);
-        assert_int_equal(device.asked, 3);
+        assert_int_equal(device.asked, 1);
     }
     /* What differs without any of that is another question. */
     assert_int_equal(make_of(false, 7, BF_REASON_INEXACT, BF_REASON_INEXACT, BF_REASON_NONE, &job),
                      BF_REASON_NONE);
     assert_int_equal(job.form, BF_FORM_KEEPING);
+    bf_shader_release(own);
+}
+
+/* Where the question comes to nothing the shader is rejected for a reason that is no verdict on it;
+ * what its driver doesn't bear is not asked again in this run. [FM-2] */
+TEST(a_question_that_comes_to_nothing_decides_nothing_that_lasts)
+{
+    static const struct {
+        VkResult result;
+        struct bf_check_answer answer;
+        enum bf_reason reason;
+        bool once;
+    } cases[] = {
+        {VK_NOT_READY, {0}, BF_REASON_CANCELLED, false},
+        {VK_ERROR_OUT_OF_HOST_MEMORY, {0}, BF_REASON_MEMORY, false},
+        {VK_ERROR_INITIALIZATION_FAILED, {0}, BF_REASON_NO_HELPER, false},
+        {VK_ERROR_NOT_PERMITTED_KHR, {0}, BF_REASON_DRIVER, false},
+        {VK_SUCCESS, {.built = VK_ERROR_OUT_OF_DEVICE_MEMORY}, BF_REASON_MEMORY, false},
+        {VK_SUCCESS, {.checked = VK_ERROR_OUT_OF_POOL_MEMORY}, BF_REASON_MEMORY, false},
+        {VK_SUCCESS, {.built = VK_ERROR_DEVICE_LOST}, BF_REASON_DRIVER, false},
+        {VK_SUCCESS, {.checked = VK_ERROR_DEVICE_LOST}, BF_REASON_DRIVER, false},
+        {VK_TIMEOUT, {0}, BF_REASON_UNCHECKABLE, true},
+        {VK_ERROR_UNKNOWN, {0}, BF_REASON_UNCHECKABLE, true},
+        {VK_SUCCESS, {.hung = true}, BF_REASON_UNCHECKABLE, true},
+        {VK_SUCCESS, {.built = VK_ERROR_UNKNOWN}, BF_REASON_UNCHECKABLE, true},
+        {VK_SUCCESS, {.forms = {{.reason = BF_REASON_TOO_SLOW}}}, BF_REASON_UNCHECKABLE, true},
+    };
+    struct bf_job job;
+    struct bf_shader *own = shader_of("reach.frag", NULL);
+    shader = own;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        memset(&device, 0, sizeof(device));
+        specializer.keeps = BF_DEVICE_UNASKED;
+        device.result = cases[i].result;
+        device.answer = cases[i].answer;
+        for (uint32_t k = 0; k < 2; k++)
+            assert_int_equal(make_of(true, 7, BF_REASON_NONE, BF_REASON_NONE, BF_REASON_NONE, &job),
+                             cases[i].reason);
+        assert_int_equal(device.asked, cases[i].once ? 1 : 2);
+        assert_int_equal(helper.requests, 1);
+    }
+    /* Nor does what has no time any more to be asked. */
+    atomic_store(&specializer.stopping, true);
+    assert_int_equal(make(7, BF_REASON_INEXACT, BF_REASON_INEXACT, BF_REASON_NONE, &job),
+                     BF_REASON_CANCELLED);
+    atomic_store(&specializer.stopping, false);
     bf_shader_release(own);
 }
 

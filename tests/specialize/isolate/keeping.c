@@ -41,12 +41,15 @@ TEST(what_the_device_does_is_what_it_is_said_to_keep)
     shader_run(true, constant);
     struct bf_isolate_info info = info_of(NULL);
     struct bf_isolate *isolate;
-    bool keeps;
+    struct bf_check_answer answer;
     info.robust = true;
     assert_success(bf_isolate_create(&info, &isolate));
-    assert_success(bf_keeping_ask(isolate, &keeps));
+    assert_success(bf_keeping_ask(isolate, &answer));
     bf_isolate_destroy(isolate);
-    assert_int_equal(keeps, memcmp(read, constant, sizeof(read)) == 0);
+    assert_success(answer.built);
+    assert_success(answer.checked);
+    const bool keeps = memcmp(read, constant, sizeof(read)) == 0;
+    assert_int_equal(answer.forms[0].reason, keeps ? BF_REASON_NONE : BF_REASON_INEXACT);
     printf("the device %s signs of zeros, infinities and NaN\n", keeps ? "keeps" : "doesn't keep");
 }
 
