@@ -211,8 +211,10 @@ static void be_called_as(pid_t program)
 
 int main(void)
 {
-    /* Crashes of the driver are expected here: no core file is written. */
+    /* Crashes of the driver are expected here: no core file is written. From then on the files of
+     * /proc/self are root's. [IS-11] */
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    be_first_to_go();
     prctl(PR_SET_DUMPABLE, 0);
     const int ignored[] = {SIGINT, SIGQUIT, SIGHUP, SIGTERM, SIGTSTP, SIGPIPE};
     for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
@@ -223,7 +225,6 @@ int main(void)
     }
     crashes_watch();
     leave_terminal();
-    be_first_to_go();
 
     struct bf_wire_header header;
     struct bf_wire_in in;

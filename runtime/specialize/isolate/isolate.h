@@ -41,12 +41,12 @@
  *  IS-10  A general pipeline that the program linked from libraries is linked likewise by a helper:
  *         from as many libraries, of the same parts, flags and layouts. So what is compared with
  *         the forms, which are made whole, is what the program runs.
+ *  IS-11  It is the first to go when memory is short, whoever the user is, and writes no core file.
  *  IS-12  When a helper has lost its device, over a request or while it opened it, the bar is up
  *         before anybody else can have the helper. Nobody is given one, or starts one, without
  *         having asked, after he has waited for it, whether the bar is up.
  *
- * Its queues have the lowest priority, it is the first to go when memory is short, and writes no
- * core file. Layers are switched off for it, as far as the loader lets them be; the driver's
+ * Its queues have the lowest priority. Layers are switched off for it, as far as the loader lets them be; the driver's
  * settings stay as they are, and so does the name by which drivers know a program.
  *
  * Proven by tests/specialize/isolate.

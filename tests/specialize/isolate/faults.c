@@ -9,10 +9,14 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <grp.h>
+#include <limits.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include <spirv/unified1/spirv.h>
@@ -378,6 +382,64 @@ TEST(helpers_have_no_terminal)
     assert_int_equal(waitpid(program, &status, 0), program);
     assert_true(WIFEXITED(status));
     TEST_NEEDS(WEXITSTATUS(status) != 77, "a terminal");
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+/* Becomes a user without rights, but for that to read and search the folders in which the build
+ * lies. */
+static bool become_ordinary(void)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct rights[_LINUX_CAPABILITY_U32S_3] = {{0}};
+    rights[0].permitted = rights[0].effective = rights[0].inheritable = 1u << CAP_DAC_READ_SEARCH;
+    return prctl(PR_SET_KEEPCAPS, 1) == 0 && setgroups(0, NULL) == 0 &&
+           setresgid(65534, 65534, 65534) == 0 && setresuid(65534, 65534, 65534) == 0 &&
+           syscall(SYS_capset, &header, rights) == 0 &&
+           prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_DAC_READ_SEARCH, 0, 0) == 0;
+}
+
+static int score_of(pid_t process)
+{
+    char path[64];
+    int score = INT_MIN;
+    snprintf(path, sizeof(path), "/proc/%d/oom_score_adj", process);
+    FILE *file = fopen(path, "r");
+    if (file && fscanf(file, "%d", &score) != 1)
+        score = INT_MIN;
+    if (file)
+        fclose(file);
+    return score;
+}
+
+/* Of a program that is a user's own, not root's. [IS-11] */
+TEST(helpers_go_first_when_memory_is_short)
+{
+    TEST_NEEDS(geteuid() == 0, "right to become another user");
+    struct bf_isolate_info info = info_of(NULL);
+    char folder[512];
+    snprintf(folder, sizeof(folder), "%s", info.helper);
+    char *name = strrchr(folder, '/');
+    assert_non_null(name);
+    *name = '\0';
+    info.helper = name + 1;
+    pid_t program = fork();
+    assert_true(program >= 0);
+    if (program == 0) {
+        struct bf_isolate *isolate;
+        struct made made;
+        VkResult result;
+        /* access() has no capabilities: the helper is to be found from here. */
+        if (chdir(folder) || !become_ordinary() || prctl(PR_SET_CHILD_SUBREAPER, 1) ||
+            bf_isolate_create(&info, &isolate))
+            _exit(77);
+        if (isolate_build(isolate, empty(&made, "main"), &result))
+            _exit(1);
+        _exit(score_of(only_child()) == 1000 ? 0 : 2);
+    }
+    int status;
+    assert_int_equal(waitpid(program, &status, 0), program);
+    assert_true(WIFEXITED(status));
+    TEST_NEEDS(WEXITSTATUS(status) != 77, "other user");
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
