@@ -181,8 +181,8 @@ static enum bf_reason keeping_unanswered(struct bf_job *job, enum bf_reason reas
     atomic_store(&job->specializer->keeps, BF_DEVICE_SILENT);
     bf_message(BF_MESSAGE_WARNING,
                "specialize: whether the device keeps signs of zeros, infinities and NaN can't be "
-               "found out in this run, which takes it not to: %s (%s)",
-               bf_reason_code(reason), bf_reason_text(reason));
+               "found out in this run, which takes it not to: the check of that is '%s'",
+               bf_reason_code(reason));
     return BF_REASON_UNCHECKABLE;
 }
 

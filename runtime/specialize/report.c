@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "specialize/isolate/isolate.h"
 #include "specialize/variant_state.h"
 
 /* How many variants are listed one by one; of more only the totals are printed. */
@@ -232,6 +233,9 @@ void bf_specialize_report_print(struct bf_specializer *s, FILE *out)
         print_reason(s, out, r->excluded[i], "pipelines not watched", BF_TIME_EXCLUDED, i);
     for (uint32_t i = 1; i < BF_REASON_COUNT; i++)
         print_reason(s, out, r->rejected[i], "variants rejected", BF_TIME_REJECTED, i);
+    char why[BF_ISOLATE_LACK];
+    if (r->rejected[BF_REASON_NO_HELPER] && bf_isolate_lack(s->isolate, why))
+        fprintf(out, "belfry: specialize: the build helper %s\n", why);
     if (r->rejected[BF_REASON_DRIVER] && s->bar.base)
         fprintf(out,
                 "belfry: specialize: for shaders to be rebuilt with this driver again: delete "

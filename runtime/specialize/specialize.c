@@ -177,11 +177,11 @@ void bf_specializer_destroy(struct bf_specializer *s)
     while (atomic_load(&s->done) || atomic_load(&s->held))
         bf_variant_states_collect(s);
     bf_analysis_finish(s);
-    bf_isolate_destroy(s->isolate);
     bf_pipelines_finish(&s->pipelines);
     bf_map_finish(&s->states_by_id, NULL, NULL);
     if (s->info.report)
         bf_specialize_report_print(s, stderr);
+    bf_isolate_destroy(s->isolate);
     bf_specialize_report_free(s);
     bf_submissions_finish(&s->submissions);
     bf_ab_timer_finish(&s->timer);

@@ -12,7 +12,8 @@
  *  SP-4  A variant is one item of background work, from the start of its build to its publication.
  *  SP-5  A driver that fails in a call of a build, a check or a measurement costs the program
  *        nothing: no call of the program's fails for that, no object is left behind, later builds
- *        go on, and the report says why, with the driver's error.
+ *        go on, and the report says why, with the driver's error; so where no helper process can be
+ *        had, from the first time.
  *  SP-6  What has misbehaved is left alone by all programs from then on: after a crash, a run that
  *        doesn't end, takes too long, or can't be had of inputs on which it ends, whatever has the
  *        same shaders, with any values; after a device that was lost in a check whatever the driver

@@ -13,10 +13,10 @@
 /* What the helper says of a form, by the form. */
 static struct {
     enum bf_reason reasons[BF_FORMS];
-    VkResult result;
     bool specials;
     uint32_t requests, seen[BF_FORMS];
 } helper;
+static VkResult fails_with;
 static const struct bf_shader *shader;
 
 static enum bf_form form_of(const struct bf_folded *folded)
@@ -44,7 +44,7 @@ VkResult bf_check_in_helper(struct bf_isolate *isolate, const struct bf_pipeline
         answer->forms[i].reason = helper.reasons[form];
         answer->forms[i].steady_ns = 100 + form;
     }
-    return helper.result;
+    return fails_with;
 }
 
 /* And of the device. */
@@ -118,6 +118,30 @@ TEST(the_form_that_leaves_least_is_taken)
     assert_int_equal(job.times.variant, 100 + BF_FORM_NO_CONTRACTION);
     assert_int_equal(helper.requests, 1);
     assert_int_equal(helper.seen[BF_FORM_KEEPING], 0);
+    bf_shader_release(own);
+}
+
+/* From the first time: it is no fault of the shader's. [SP-5] */
+TEST(what_can_not_be_checked_says_why)
+{
+    static const struct {
+        VkResult result;
+        enum bf_reason reason;
+    } cases[] = {{VK_ERROR_INITIALIZATION_FAILED, BF_REASON_NO_HELPER},
+                 {VK_ERROR_FEATURE_NOT_PRESENT, BF_REASON_UNCHECKABLE},
+                 {VK_ERROR_NOT_PERMITTED_KHR, BF_REASON_DRIVER},
+                 {VK_NOT_READY, BF_REASON_CANCELLED},
+                 {VK_TIMEOUT, BF_REASON_TIMED_OUT},
+                 {VK_ERROR_UNKNOWN, BF_REASON_CRASHED}};
+    struct bf_job job;
+    struct bf_shader *own = shader_of("reach.frag", NULL);
+    shader = own;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        fails_with = cases[i].result;
+        assert_int_equal(make(7, BF_REASON_NONE, BF_REASON_NONE, BF_REASON_NONE, &job),
+                         cases[i].reason);
+    }
+    fails_with = VK_SUCCESS;
     bf_shader_release(own);
 }
 

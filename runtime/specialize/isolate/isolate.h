@@ -46,8 +46,9 @@
  *         before anybody else can have the helper. Nobody is given one, or starts one, without
  *         having asked, after he has waited for it, whether the bar is up.
  *
- * Its queues have the lowest priority. Layers are switched off for it, as far as the loader lets them be; the driver's
- * settings stay as they are, and so does the name by which drivers know a program.
+ * Its queues have the lowest priority. Layers are switched off for it, as far as the loader lets
+ * them be; the driver's settings stay as they are, and so does the name by which drivers know a
+ * program.
  *
  * Proven by tests/specialize/isolate.
  */

@@ -619,40 +619,44 @@ TEST_WITH(helpers_end_with_the_program, reaper_setup, reaper_teardown)
 
 /* ----------------------------------------------------------------------------- No helper at all */
 
-static void assert_never_opens(const struct bf_isolate_info *info)
+static void assert_never_opens(const struct bf_isolate_info *info, const char *why)
 {
     struct bf_isolate *isolate;
+    char lack[BF_ISOLATE_LACK];
     lines = 0;
     assert_success(bf_isolate_create(info, &isolate));
     for (uint32_t i = 0; i < 6; i++)
         assert_fails(isolate, "main", VK_ERROR_INITIALIZATION_FAILED);
+    assert_true(bf_isolate_lack(isolate, lack));
+    if (!strstr(lack, why))
+        fail_msg("'%s' doesn't say '%s'", lack, why);
     bf_isolate_destroy(isolate);
-    assert_in_range(lines, 1, 4);
+    assert_int_equal(lines, 2); /* why, and that there is none */
 }
 
 TEST(devices_that_are_not_there)
 {
     struct bf_isolate_info info = info_of(NULL);
     info.device_uuid[0] ^= 1;
-    assert_never_opens(&info);
+    assert_never_opens(&info, "can't open the device: VkResult -9");
     info = info_of(NULL);
     info.driver_uuid[15] ^= 1;
-    assert_never_opens(&info);
+    assert_never_opens(&info, "can't open the device: VkResult -9");
     info = info_of(NULL);
     info.extension_count = 1;
     info.extensions = (const char *const[]){"VK_BELFRY_none"};
-    assert_never_opens(&info);
+    assert_never_opens(&info, "can't open the device: VkResult -7");
     info = info_of((const char *const[]){"VK_ICD_FILENAMES=/nonexistent", NULL});
-    assert_never_opens(&info);
+    assert_never_opens(&info, "can't open the device: VkResult -9");
 }
 
 TEST(helpers_that_are_none)
 {
     struct bf_isolate_info info = info_of(NULL);
     info.helper = "/bin/true";
-    assert_never_opens(&info);
+    assert_never_opens(&info, "can't open the device: Broken pipe");
     info.helper = "/etc"; /* it can be searched, not run */
-    assert_never_opens(&info);
+    assert_never_opens(&info, "'/etc' can't be started: Permission denied");
     const char *const missing[] = {"/nonexistent/helper", "",
                                    NULL}; /* beside this program is none */
     for (uint32_t i = 0; i < 3; i++) {
@@ -678,6 +682,9 @@ TEST(helpers_that_nobody_asked_for)
         VkResult result = bf_isolate_create(&info, &isolate);
         for (uint32_t k = 0; result == VK_SUCCESS && k < 6; k++)
             assert_fails(isolate, "main", VK_ERROR_INITIALIZATION_FAILED);
+        char why[BF_ISOLATE_LACK]; /* the report may ask */
+        if (result == VK_SUCCESS)
+            assert_true(bf_isolate_lack(isolate, why));
         if (result == VK_SUCCESS)
             bf_isolate_destroy(isolate);
         assert_int_equal(lines, 0);
@@ -689,24 +696,12 @@ TEST(helpers_that_nobody_asked_for)
 static const char *self;
 
 /* This program as a helper that misbehaves. */
-static void fake_send(const struct bf_wire_header *header)
-{
-    if (write(BF_SPAWN_SOCKET, header, sizeof(*header)) != sizeof(*header))
-        _exit(2);
-}
-
 static void fake_say(enum bf_wire_kind kind, uint32_t number, uint32_t magic, uint32_t size)
 {
-    fake_send(&(struct bf_wire_header){
-        .magic = magic, .kind = (uint32_t)kind, .number = number, .size = size});
-}
-
-static void fake_lose(enum bf_wire_kind kind, uint32_t number)
-{
-    fake_send(&(struct bf_wire_header){.magic = BF_WIRE_MAGIC,
-                                       .kind = (uint32_t)kind,
-                                       .number = number,
-                                       .result = VK_ERROR_DEVICE_LOST});
+    const struct bf_wire_header header = {
+        .magic = magic, .kind = (uint32_t)kind, .number = number, .size = size};
+    if (write(BF_SPAWN_SOCKET, &header, sizeof(header)) != sizeof(header))
+        _exit(2);
 }
 
 static void fake_hear(void)
@@ -750,8 +745,6 @@ static int fake_helper(const char *how)
         fake_say(BF_WIRE_OPENED, 0, 0x12345678, 0);
         fake_hear();
     }
-    if (!strcmp(how, "loses_opening"))
-        fake_lose(BF_WIRE_OPENED, 0);
     fake_say(BF_WIRE_OPENED, 0, BF_WIRE_MAGIC, 0);
     if (!strcmp(how, "never_listens"))
         return fake_rest();
@@ -761,10 +754,8 @@ static int fake_helper(const char *how)
     if (!strcmp(how, "takes_another"))
         fake_say(BF_WIRE_TAKEN, 77, BF_WIRE_MAGIC, 0);
     fake_say(BF_WIRE_TAKEN, 1, BF_WIRE_MAGIC, 0);
-    if (!strcmp(how, "environment") || !strcmp(how, "builds"))
+    if (!strcmp(how, "environment"))
         fake_say(BF_WIRE_BUILT, 1, BF_WIRE_MAGIC, 0);
-    if (!strcmp(how, "loses"))
-        fake_lose(BF_WIRE_BUILT, 1);
     if (!strcmp(how, "wrong_magic"))
         fake_say(BF_WIRE_BUILT, 1, BF_WIRE_MAGIC + 1, 0);
     if (!strcmp(how, "half"))
@@ -807,102 +798,6 @@ TEST(helpers_that_talk_nonsense)
         assert_fails(isolate, "main", fakes[i].result);
         bf_isolate_destroy(isolate);
     }
-}
-
-/* ------------------------------------------------------------------------------ Lost devices */
-
-/* What keeps the driver from being used, and a second thread that wants a helper. */
-struct bar {
-    struct bf_isolate *isolate;
-    _Atomic bool up;
-    _Atomic uint32_t asked, puts;
-    bool crowds;
-    pthread_t second;
-    VkResult outcome;
-};
-
-static void *build_second(void *context)
-{
-    struct bar *bar = context;
-    VkResult result;
-    bar->outcome = build(bar->isolate, "main", &result);
-    return NULL;
-}
-
-/* The first to ask has the helper: the second thread gets it after him. */
-static bool bar_is_up(void *context)
-{
-    struct bar *bar = context;
-    const bool up = bar->up;
-    if (bar->asked++ == 0 && bar->crowds)
-        assert_int_equal(pthread_create(&bar->second, NULL, build_second, bar), 0);
-    return up;
-}
-
-static void bar_put_up(void *context)
-{
-    struct bar *bar = context;
-    bar->up = true;
-    bar->puts++;
-}
-
-static struct bf_isolate *make_barred(const char *how, struct bar *bar)
-{
-    struct bf_isolate_info info = info_of((const char *const[]){how, NULL});
-    info.helper = self;
-    info.bar = (struct bf_isolate_bar){bar, bar_is_up, bar_put_up};
-    assert_success(bf_isolate_create(&info, &bar->isolate));
-    lines = 0;
-    return bar->isolate;
-}
-
-static uint32_t children_end(void)
-{
-    uint32_t n = 0;
-    while (waitpid(-1, NULL, 0) > 0)
-        n++;
-    return n;
-}
-
-/* Whoever has waited for the helper meanwhile starts none. [IS-12] */
-TEST_WITH(nobody_is_next_after_a_device_was_lost, reaper_setup, reaper_teardown)
-{
-    struct bar bar = {.crowds = true};
-    struct bf_isolate *isolate = make_barred("FAKE_HELPER=loses", &bar);
-    assert_builds(isolate, "main", VK_ERROR_DEVICE_LOST);
-    assert_int_equal(pthread_join(bar.second, NULL), 0);
-    assert_int_equal(bar.outcome, VK_ERROR_NOT_PERMITTED_KHR);
-    assert_int_equal(bar.puts, 1);
-    bf_isolate_destroy(isolate);
-    assert_int_equal(children_end(), 1);
-}
-
-/* Nor is one that others have put up overlooked by who has a helper at hand. */
-TEST_WITH(helpers_at_hand_are_left_alone, reaper_setup, reaper_teardown)
-{
-    struct bar bar = {.isolate = NULL};
-    struct bf_isolate *isolate = make_barred("FAKE_HELPER=builds", &bar);
-    assert_builds(isolate, "main", VK_SUCCESS);
-    bar.up = true;
-    assert_fails(isolate, "main", VK_ERROR_NOT_PERMITTED_KHR);
-    assert_int_equal(bar.puts, 0);
-    bf_isolate_destroy(isolate);
-    assert_int_equal(children_end(), 1);
-}
-
-/* It is no failed start: nobody tries again. */
-TEST_WITH(devices_lost_while_they_are_opened, reaper_setup, reaper_teardown)
-{
-    struct bar bar = {.isolate = NULL};
-    char why[BF_ISOLATE_LACK];
-    struct bf_isolate *isolate = make_barred("FAKE_HELPER=loses_opening", &bar);
-    for (uint32_t i = 0; i < 3; i++)
-        assert_fails(isolate, "main", VK_ERROR_NOT_PERMITTED_KHR);
-    assert_int_equal(bar.puts, 1);
-    assert_false(bf_isolate_lack(isolate, why));
-    bf_isolate_destroy(isolate);
-    assert_int_equal(children_end(), 1);
-    assert_int_equal(lines, 0);
 }
 
 /* Drivers find what they look for, and nothing else is loaded. */

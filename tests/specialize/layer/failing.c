@@ -241,6 +241,24 @@ TEST_WITH(what_fails_in_the_helper_costs_the_program_nothing, cache_setup, cache
     }
 }
 
+/* Each for the first time: the report says why, and that is no matter of the shader. */
+TEST_WITH(what_has_no_helper_says_why, cache_setup, cache_teardown)
+{
+    const struct program_push push = {0, 8, ++serial};
+    struct program *p = program_open(IN_HELPER "OOM_AT=1", NULL);
+    VkPipeline pipeline = program_pipeline(p, false, "helpless");
+    program_frame(p, false, pipeline, push);
+    program_commit(p);
+    program_frame(p, false, pipeline, push);
+    program_destroy(p, pipeline);
+    const char *report = program_close(p);
+    const char *line = program_line(report, "helpless");
+    assert_non_null(line);
+    if (!strstr(line, " rejected no-helper "))
+        fail_msg("%s", line);
+    assert_non_null(strstr(report, "the build helper can't open the device: VkResult -1"));
+}
+
 /* By its shaders, whatever the values; after a lost device all that the driver builds. */
 TEST_WITH(what_has_misbehaved_is_left_alone, cache_setup, cache_teardown)
 {
