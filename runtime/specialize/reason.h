@@ -49,7 +49,7 @@
     X(BF_REASON_NO_HELPER, "no-helper", "there is no process to check it in")                      \
     X(BF_REASON_DRIVER, "driver", "a check has lost a device of this driver")                      \
     X(BF_REASON_ENDLESS, "endless", "on no made-up inputs does it end and stay in bounds")         \
-    X(BF_REASON_TOO_SLOW, "too-slow", "one small run of it takes too long")                        \
+    X(BF_REASON_TOO_SLOW, "too-slow", "runs of it take too long to be checked")                    \
     X(BF_REASON_UNCOVERED, "uncovered", "code that folding affects was reached by no check")
 
 #define BF_REASON_CONSTANT(constant, code, text) constant,

@@ -610,7 +610,7 @@ static void compare_general(struct bf_check *check, uint64_t took_ns)
     if (memcmp(result, check->expected, bf_test_resources_result_size(&check->resources)) != 0)
         give_up(check, "the general pipeline does not agree with itself");
     else if (first && took_ns > check->checker->limit_ns)
-        give_up(check, "the general pipeline takes too long");
+        check_refuse(check, BF_REASON_TOO_SLOW, "the general pipeline takes too long");
 }
 
 static void compare_form(struct bf_check *check, uint32_t index, uint64_t took_ns)
@@ -887,10 +887,10 @@ static VkResult dry_run_step(struct bf_check *check, struct bf_check_plan *plan,
         give_up(check, "its dry run did not end in time");
     else if (result == VK_SUCCESS && !check->over && !check->again && !draws && *outcome == FINE &&
              !runs_enough(check, wanted))
-        give_up(check, "its dry run takes too long for enough workgroups");
+        check_refuse(check, BF_REASON_TOO_SLOW, "its dry run takes too long for enough workgroups");
     else if (result == VK_SUCCESS && !check->over && !check->again &&
              check->spent_ns > SUM_LIMITS * limit_ns)
-        give_up(check, "its dry runs take too long together");
+        check_refuse(check, BF_REASON_TOO_SLOW, "its dry runs take too long together");
     return result == VK_TIMEOUT ? VK_SUCCESS : result;
 }
 

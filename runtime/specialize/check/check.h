@@ -176,7 +176,7 @@ struct bf_check_info {
     /* out: along each axis, the most workgroups that it has run with, or how far it has drawn */
     uint32_t reach[3];
     const char *why; /* out: static; why it can't be checked, or NULL */
-    /* out: with 'why': _UNCHECKABLE, of a dry run _ENDLESS, _TOO_SLOW, _UNCOVERED */
+    /* out: with 'why': _UNCHECKABLE, _TOO_SLOW, of a dry run _ENDLESS, _UNCOVERED */
     enum bf_reason refused;
     uint32_t dark; /* out: with _UNCOVERED: the first point that no inputs came to */
 };

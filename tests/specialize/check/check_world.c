@@ -270,6 +270,7 @@ void expect_forms(struct world *w, const char *letters)
     for (uint32_t i = 0; i < t->info.form_count; i++) {
         enum bf_reason wanted = letters[i] == '='   ? BF_REASON_NONE
                                 : letters[i] == '!' ? BF_REASON_INEXACT
+                                : letters[i] == '~' ? BF_REASON_TOO_SLOW
                                                     : BF_REASON_UNCHECKABLE;
         if (letters[i] != ' ' && t->forms[i].reason != wanted)
             fail_msg("form %u: %s, not %s (%s)", i, codes[t->forms[i].reason], codes[wanted],

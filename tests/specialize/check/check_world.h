@@ -74,7 +74,7 @@ VkPipeline make_compute(struct world *w, const uint32_t *words, size_t size, int
 void trial_init(struct world *w, VkPipeline general);
 void trial_add(struct world *w, VkPipeline form);
 /* Runs it. A letter for each form, '=' for one that passes, '!' for one that is inexact, '?' for
- * one that can't be checked; ' ' may be anything. */
+ * one that can't be checked, '~' for one that is too slow; ' ' may be anything. */
 void expect_forms(struct world *w, const char *letters);
 /* Runs it: none can be checked, and that is why; NULL for any reason. */
 void expect_refusal(struct world *w, const char *why);

@@ -97,7 +97,8 @@ DRAWING_TEST(what_is_large_and_takes_long_is_checked_anew, &drawing_shade_set, 1
     d->w->s.check.extent[0] = d->w->s.check.extent[1] = 256;
     world_open_checker(d->w, true, 0, 1);
     drawing_trial(d, "=");
-    expect_refusal(d->w, "the general pipeline takes too long");
+    expect_forms(d->w, "~");
+    assert_string_equal(d->w->t.info.why, "the general pipeline takes too long");
 }
 
 TEST(several_attachments_and_views_are_drawn_to)
