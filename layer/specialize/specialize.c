@@ -143,6 +143,7 @@ void layer_specialize_create(struct layer_device *d, const VkDeviceCreateInfo *m
         .features = made->pNext,
         .enabled_features = made->pEnabledFeatures,
         .application = origin->application.sType ? &origin->application : NULL,
+        .instance_flags = origin->flags,
         .instance_extension_count = origin->extension_count,
         .instance_extensions = origin->extensions,
         .environment = origin->environment,

@@ -70,6 +70,10 @@ static VkResult instance_open(struct helper_device *d, const struct bf_wire_devi
                                  .pApplicationInfo = &application};
     const char **names = instance_extensions(d->get_proc, wanted, &info.enabledExtensionCount);
     info.ppEnabledExtensionNames = names;
+    /* Else the loader shows the program's device to nobody, if it is of such a driver. */
+    for (uint32_t i = 0; i < info.enabledExtensionCount; i++)
+        if (strcmp(names[i], VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME) == 0)
+            info.flags |= wanted->instance_flags & VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR;
     VkResult result = create(&info, NULL, &d->instance);
     free(names);
     return result;

@@ -45,6 +45,8 @@
  *  IS-12  When a helper has lost its device, over a request or while it opened it, the bar is up
  *         before anybody else can have the helper. Nobody is given one, or starts one, without
  *         having asked, after he has waited for it, whether the bar is up.
+ *  IS-13  A helper sees the devices that the program does: those of portability drivers only if it
+ *         has asked the loader for them.
  *
  * Its queues have the lowest priority. Layers are switched off for it, as far as the loader lets
  * them be; the driver's settings stay as they are, and so does the name by which drivers know a
@@ -79,6 +81,7 @@ struct bf_isolate_info {
     uint32_t api_version; /* the program's; a helper uses at least 1.2 where the loader has that */
     bool robust;          /* accesses out of bounds do no harm on this device */
     const VkApplicationInfo *application; /* the program's; NULL: it gave none */
+    VkInstanceCreateFlags instance_flags; /* whether portability drivers are seen: no other */
     uint32_t instance_extension_count;
     const char *const *instance_extensions; /* the helper enables those that it finds */
     uint32_t extension_count;

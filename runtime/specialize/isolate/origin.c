@@ -34,6 +34,7 @@ struct bf_isolate_origin *bf_isolate_origin_create(const VkInstanceCreateInfo *i
         return NULL;
     const VkApplicationInfo *a = info->pApplicationInfo;
     bool copied = copy_environment(origin, environment);
+    origin->flags = info->flags;
     if (a) {
         origin->application = (VkApplicationInfo){
             .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,

@@ -11,6 +11,7 @@
 #include <vulkan/vulkan_core.h>
 
 struct bf_isolate_origin {
+    VkInstanceCreateFlags flags;
     VkApplicationInfo application; /* zeroes: the program gave none */
     uint32_t extension_count;
     const char **extensions;

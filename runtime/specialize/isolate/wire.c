@@ -327,6 +327,7 @@ void bf_wire_say_device(struct bf_wire_out *out, const struct bf_isolate_info *i
     bf_wire_say(out, info->api_version);
     bf_wire_say(out, info->robust);
     say_application(out, info->application);
+    bf_wire_say(out, info->instance_flags);
     say_strings(out, info->instance_extension_count, info->instance_extensions);
     say_strings(out, info->extension_count, info->extensions);
     say_features(out, info->features);
@@ -349,6 +350,7 @@ bool bf_wire_read_device(struct bf_wire_in *in, const void *bytes, size_t size,
     device->api_version = bf_wire_read(in);
     device->robust = bf_wire_read(in) != 0;
     device->application = read_application(in);
+    device->instance_flags = bf_wire_read(in);
     device->instance_extensions = read_strings(in, &device->instance_extension_count);
     device->extensions = read_strings(in, &device->extension_count);
     device->features = read_features(in);

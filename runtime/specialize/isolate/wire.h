@@ -80,6 +80,7 @@ struct bf_wire_device {
     uint32_t api_version;
     bool robust;
     VkApplicationInfo *application; /* NULL: none */
+    VkInstanceCreateFlags instance_flags;
     uint32_t instance_extension_count, extension_count;
     const char **instance_extensions, **extensions;
     VkBaseOutStructure *features;               /* a chain for VkDeviceCreateInfo; NULL: none */

@@ -669,6 +669,39 @@ TEST(helpers_that_are_none)
     }
 }
 
+/* The loader hides them from whoever doesn't ask for them as the program did. */
+TEST(portability_drivers)
+{
+    static const char *const extensions[] = {"VK_KHR_portability_enumeration"};
+    char path[] = "/tmp/belfry-icd-XXXXXX.json", text[1024], variable[64];
+    const char *build = getenv("BELFRY_TEST_BUILD");
+    int n = snprintf(text, sizeof(text),
+                     "{\"file_format_version\": \"1.0.1\", \"ICD\": {\"library_path\": "
+                     "\"%s/lib/libbelfry_test_icd.so\", \"api_version\": \"1.3.239\", "
+                     "\"is_portability_driver\": true}}",
+                     build ? build : "build/debug");
+    int file = mkstemps(path, 5);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, text, (size_t)n), n);
+    close(file);
+    snprintf(variable, sizeof(variable), "VK_ICD_FILENAMES=%s", path);
+    for (uint32_t asks = 0; asks < 2; asks++) {
+        struct bf_isolate_info info = info_of((const char *const[]){variable, NULL});
+        info.instance_extension_count = 1;
+        info.instance_extensions = extensions;
+        info.instance_flags = asks ? VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR : 0;
+        if (!asks) {
+            assert_never_opens(&info, "can't open the device: VkResult -9");
+            continue;
+        }
+        struct bf_isolate *isolate;
+        assert_success(bf_isolate_create(&info, &isolate));
+        assert_builds(isolate, "main", VK_SUCCESS);
+        bf_isolate_destroy(isolate);
+    }
+    assert_int_equal(unlink(path), 0);
+}
+
 /* Nobody is told that there is none who hasn't asked for one. */
 TEST(helpers_that_nobody_asked_for)
 {

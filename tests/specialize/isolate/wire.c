@@ -37,6 +37,7 @@ static struct bf_isolate_info device_info(void)
                                     .robust = true,
                                     .application = &application,
                                     .instance_extension_count = 1,
+                                    .instance_flags = 5,
                                     .instance_extensions = instance_extensions,
                                     .extension_count = 3,
                                     .extensions = extensions,
@@ -63,6 +64,7 @@ TEST(devices_are_read)
     assert_null(device.application->pApplicationName);
     assert_string_equal(device.application->pEngineName, "an engine");
     assert_int_equal(device.application->engineVersion, 6);
+    assert_int_equal(device.instance_flags, 5);
     assert_int_equal(device.instance_extension_count, 1);
     assert_string_equal(device.instance_extensions[0], "VK_KHR_surface");
     assert_int_equal(device.extension_count, 3);
