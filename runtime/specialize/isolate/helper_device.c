@@ -215,7 +215,7 @@ static VkResult device_create(const struct helper_device *d, const struct bf_wir
         with.pQueueCreateInfos = info->pQueueCreateInfos;
         with.enabledExtensionCount = count;
     }
-    if (result != VK_SUCCESS)
+    if (result != VK_SUCCESS && result != VK_ERROR_DEVICE_LOST) /* [IS-12] */
         result = create(d->physical, &with, NULL, device);
     free(names);
     return result;
