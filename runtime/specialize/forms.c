@@ -238,11 +238,12 @@ enum bf_reason bf_forms_make(struct bf_job *job, struct bf_folded forms[BF_FORMS
         reason = form_fold(job, BF_FORM_NO_CONTRACTION, &forms[BF_FORM_NO_CONTRACTION]);
     if (reason == BF_REASON_NONE)
         reason = forms_check(job, forms, BF_FORM_PLAIN, is_same(forms) ? 1 : 2, &specials);
-    const bool more = reason == BF_REASON_INEXACT || (reason == BF_REASON_NONE && specials);
+    /* Where it isn't for those that forms differ, agreement of another would be a matter of luck. */
+    const bool more = specials && (reason == BF_REASON_INEXACT || reason == BF_REASON_NONE);
     if (!more)
         return reason;
     if (atomic_load(&job->specializer->stopping)) /* the third may agree */
         return BF_REASON_CANCELLED;
-    const enum bf_reason keeps = specials ? device_keeps(job) : BF_REASON_NONE;
+    const enum bf_reason keeps = device_keeps(job);
     return keeps == BF_REASON_NONE ? keeping_make(job, forms, reason) : keeps;
 }

@@ -16,10 +16,12 @@
  *  CV-5  Once measurements are discarded no later run is told of a verdict that they decided.
  *  FM-1  Of the forms that a variant's module may have, the one in which nothing may be gathered or
  *        re-ordered with what was folded is taken, if it agrees with the general pipeline in every
- *        bit that the check compares; else the plain one, if that does; where both differ, the one
- *        that also asks to keep signs of zeros, infinities and NaN. Where zeros or infinities that
- *        folding makes constant are computed with what may be infinite or NaN, or zero, it is this
- *        one or none, and none where the device doesn't keep them (FM-2).
+ *        bit that the check compares; else the plain one, if that does; else none. But where zeros
+ *        or infinities that folding makes constant are computed with what may be infinite or NaN,
+ *        or zero, it is the one that also asks to keep signs of zeros, infinities and NaN, if that
+ *        agrees and the device keeps them (FM-2), or none. (That one keeps a compiler from what it
+ *        does with the general pipeline, too: where the others differ for other reasons it may
+ *        agree on made-up inputs and differ on a program's.)
  *
  * Order of locks: the specialiser's, then a pipeline's.
  */

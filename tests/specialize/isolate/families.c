@@ -367,9 +367,9 @@ static enum bf_reason subject_judge(const struct subject *s, struct bf_isolate *
     uint32_t keeps;
     subject_check(s, isolate, 0, BF_CHECK_FORMS, answer, longest_ns);
     const enum bf_reason verdict = verdict_of(answer, BF_CHECK_FORMS, form);
-    if (verdict != BF_REASON_INEXACT && (verdict != BF_REASON_NONE || !answer->specials))
+    if (!answer->specials || (verdict != BF_REASON_INEXACT && verdict != BF_REASON_NONE))
         return verdict;
-    if (!s->keeps || (answer->specials && !device_keeps))
+    if (!s->keeps || !device_keeps)
         return BF_REASON_INEXACT;
     subject_check(s, isolate, BF_CHECK_FORMS, 1, &keeping, longest_ns);
     *form = BF_CHECK_FORMS;
