@@ -51,8 +51,9 @@
  *        and memory that nobody writes, and from variables that have been written: not from
  *        arithmetic with floats (a float that was only moved and is the same in all invocations may
  *        become an integer, FU-9), derivatives, implicit levels of detail, input attachments (which
- *        helpers read beside what is drawn), results of subgroups, memory that others write. With 'stages' an input is what the stage before has made of it,
- *        and memory that the other stages write counts as such.
+ *        helpers read beside what is drawn), results of subgroups, memory that others write. With
+ *        'stages' an input is what the stage before has made of it, and memory that the other
+ *        stages write counts as such.
  *  FU-7  A module that was valid gives a valid one, or a reason; any words whatever are survived.
  *  FU-8  With 'points', each invocation also tells which of them it has come to: each block that a
  *        path leads to, each edge of a branch that leads where others lead too, and each side of

@@ -159,7 +159,7 @@ TEST(cases_optimized)
     }
 }
 
-/* What lies in a variable leaves the shader where it is copied, of which GLSL makes a load. [FN-1] */
+/* What lies in a variable leaves the shader where it is copied; GLSL has no words for it. [FN-1] */
 TEST(copies)
 {
     static const char text[] =
