@@ -78,11 +78,13 @@ static bool is_all_floats(const struct bf_module *m, uint32_t id)
     return type && bf_shape(m, type->result, &shape) && shape.number == BF_NUMBER_FLOAT;
 }
 
-/* Whether floats become what is none: bits, an integer, a comparison. */
-static bool leaves_floats(const struct bf_module *m, const struct bf_instruction *in)
+/* Whether floats become what is none: bits, an integer, a comparison. Those that were only moved
+ * become the same ones, wherever that is. */
+static bool leaves_floats(const struct needed *n, const struct bf_instruction *in)
 {
+    const struct bf_module *m = n->m;
     bool floats = false;
-    if (!in->result || bf_value_has_floats(m, in->result))
+    if (!in->result || bf_value_has_floats(m, in->result) || bf_origin_takes_over(&n->origins, in))
         return false;
     for (uint32_t w = bf_operands(in); w < in->count && !floats; w++)
         floats = bf_word_is_id(m, in, w) && bf_value_has_floats(m, bf_word(m, in, w)) &&
@@ -278,8 +280,8 @@ static void backwards_step(struct needed *n, uint32_t b, const struct bf_instruc
     if (is_image(in->opcode) && n->value[in->result])
         needed_memory_add(n, bf_word(n->m, in, 3), true, true);
     /* A comparison or conversion that depends, or is decided over: so may what it is of. */
-    const bool active = n->value[in->result] || depends(o->value[in->result]) ||
-                        (decided && leaves_floats(n->m, in));
+    const bool active =
+        n->value[in->result] || depends(o->value[in->result]) || (decided && leaves_floats(n, in));
     if (!active || in->opcode == SpvOpFunctionCall || is_image(in->opcode) ||
         bf_pointer_storage(n->m, in->result) != SpvStorageClassMax)
         return;

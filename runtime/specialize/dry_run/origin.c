@@ -464,6 +464,13 @@ bool bf_origin_converts(const struct bf_origins *o, const struct bf_instruction 
            !(o->value[id] & ~(BF_ORIGIN_FOLDED | BF_ORIGIN_TOUCHED));
 }
 
+bool bf_origin_takes_over(const struct bf_origins *o, const struct bf_instruction *in)
+{
+    return (in->opcode == SpvOpConvertFToS || in->opcode == SpvOpConvertFToU ||
+            in->opcode == SpvOpBitcast) &&
+           !(o->value[bf_word(o->flow->m, in, 3)] & BF_ORIGIN_FLOAT);
+}
+
 static void step(struct bf_origins *o, uint32_t i, uint32_t b)
 {
     const struct bf_module *m = o->flow->m;
@@ -536,7 +543,9 @@ static void step(struct bf_origins *o, uint32_t i, uint32_t b)
         if (moves(in->opcode))
             break;
         if (computes(in->opcode)) {
-            bits |= has_floats(m, in) && !bf_origin_converts(o, in) ? BF_ORIGIN_FLOAT : 0;
+            const bool exact =
+                bf_origin_converts(o, in) || (o->folded && bf_origin_takes_over(o, in));
+            bits |= has_floats(m, in) && !exact ? BF_ORIGIN_FLOAT : 0;
         } else if (in->opcode >= SpvOpDPdx && in->opcode <= SpvOpFwidthCoarse) {
             bits |= BF_ORIGIN_FLOAT | BF_ORIGIN_DERIVATIVE | BF_ORIGIN_VARYING;
         } else if ((in->opcode >= SpvOpImageSampleImplicitLod &&
@@ -559,7 +568,8 @@ static void step(struct bf_origins *o, uint32_t i, uint32_t b)
     if (in->result && o->folded && o->folded[in->result])
         bits |= BF_ORIGIN_FOLDED;
     /* Where it decides whether floats become integers, or are compared, these count, too. */
-    const uint8_t folded = bits | (is_float(m, in->result) ? 0 : o->block[b]);
+    const bool alone = is_float(m, in->result) || bf_origin_takes_over(o, in);
+    const uint8_t folded = bits | (alone ? 0 : o->block[b]);
     if (in->result && o->folded && (folded & BF_ORIGIN_FOLDED) && has_floats(m, in))
         bits |= BF_ORIGIN_TOUCHED;
     if (in->result)

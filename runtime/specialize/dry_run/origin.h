@@ -63,6 +63,10 @@ uint32_t bf_origin_memory(const struct bf_origins *origins, uint32_t id);
  * (operands.c). */
 bool bf_origin_converts(const struct bf_origins *origins, const struct bf_instruction *in);
 
+/* Whether it makes an integer, or bits, of a float that was only moved, in whatever invocations:
+ * nothing of that is rounded. With 'folded' such an integer isn't BF_ORIGIN_FLOAT. */
+bool bf_origin_takes_over(const struct bf_origins *origins, const struct bf_instruction *in);
+
 /* A function's n-th parameter, an id; 0: none. */
 uint32_t bf_function_parameter(const struct bf_module *m, uint32_t function, uint32_t n);
 

@@ -48,6 +48,7 @@ static const struct {
     {"DECIDED_AFTER", false, true, true, 0},
     {"DECIDED_CALL", true, true, false, 0},
     {"DECIDED_RETURNED", true, true, false, 0},
+    {"DECIDED_MOVED", false, false, false, 0},
     {"DECIDED_BESIDE", false, false, false, 0},
     {"DEAD", false, false, false, 0},
     {"ALIVE", true, true, false, 0},

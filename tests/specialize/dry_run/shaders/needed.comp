@@ -287,6 +287,15 @@ void main()
 #ifdef CASE_DECIDED_RETURNED
     whole.words[i] = on(1) ? lesser_integer() : 3;
 #endif
+#ifdef CASE_DECIDED_MOVED
+    // a float that nothing was computed of
+    beside.words[i] = min(x, y);
+    int n = int(x);
+    if (push.mode == 1)
+        n += int(y);
+    whole.words[i] = n + int(floatBitsToUint(y));
+    r = y;
+#endif
 #ifdef CASE_DECIDED_BESIDE
     // but no integer that none has made
     beside.words[i] = min(x, y);
