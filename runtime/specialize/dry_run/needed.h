@@ -8,9 +8,10 @@
  * are those that depend on what was folded, by data or because a condition that does decides over
  * them; and those that flow into one of these through arithmetic, choices, variables and calls,
  * since they may be gathered with it; integers among them, where they are converted or their bits
- * taken. What was computed of floats, other than taken over as an integer or as bits, counts as they
- * do where a condition that depends decides over it: integers, bits and comparisons that are stored,
- * written, returned or branched by there, and those that these were made or chosen of before.
+ * taken. What was computed of floats, other than taken over as an integer or as bits, counts as
+ * they do where a condition that depends decides over it: integers, bits and comparisons that are
+ * stored, written, returned or branched by there, and those that these were made or chosen of
+ * before.
  *
  *  FN-1  Needed are: each block in which such a value, or one that was made of such, is computed or
  *        stored, or from which one comes into a phi, or over which a comparison or computation of
