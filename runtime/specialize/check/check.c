@@ -680,6 +680,7 @@ VkResult bf_check_step(struct bf_check *check, bool *done)
         return VK_SUCCESS;
     }
     uint64_t took_ns = 0;
+    uint32_t tries = 0;
     VkResult result = check->turn == 0 ? check_reshape(check) : VK_SUCCESS;
     if (result == VK_ERROR_FEATURE_NOT_PRESENT) {
         give_up(check, check->resources.why);
@@ -688,9 +689,16 @@ VkResult bf_check_step(struct bf_check *check, bool *done)
     }
     if (result == VK_SUCCESS && check->turn == 0)
         result = make_inputs(check);
+    const VkPipeline runs = check->turn < 2 ? info->general : info->forms[check->turn - 2].handle;
+    const bool decides = check->turn == 1 && check->seed == first_seed(check);
     if (result == VK_SUCCESS)
-        result = check_run(
-            check, check->turn < 2 ? info->general : info->forms[check->turn - 2].handle, &took_ns);
+        result = check_run(check, runs, &took_ns);
+    while (result == VK_SUCCESS && decides && took_ns > check->checker->limit_ns &&
+           ++tries < TRIES) {
+        uint64_t next_ns = 0; /* it may only seem so, on a busy machine */
+        result = check_run(check, runs, &next_ns);
+        took_ns = next_ns < took_ns ? next_ns : took_ns;
+    }
     if (result == VK_TIMEOUT) {
         give_up(check, "a run did not end in time");
         *done = true;
