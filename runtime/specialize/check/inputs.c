@@ -438,8 +438,8 @@ static bool looks_float(uint32_t word)
     return exponent >= 127 - 20 && exponent <= 127 + 20;
 }
 
-/* A half to all of it; or less, up to twice as much, or of the other sign, or a zero of either sign.
- * A zero may be a float, and then stands for 1. */
+/* A half to all of it; or less, up to twice as much, or of the other sign, or a zero of either. A
+ * zero may be a float, and then stands for 1. */
 static uint32_t push_float(uint32_t word, uint64_t random, bool free)
 {
     float value, factor = (float)(random >> 41) / 16777216.0f; /* below a half */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The build helper's devices: the program's physical device, with the program's features and
  * extensions, and queues of the lowest priority, among all processes where that can be had; and the
- * same once more, with robustBufferAccess, and robustness2 where there is one, for dry runs. For one
- * thread. */
+ * same once more, with robustBufferAccess, and robustness2 where there is one, for dry runs. For
+ * one thread. */
 #ifndef BELFRY_SPECIALIZE_HELPER_DEVICE_H
 #define BELFRY_SPECIALIZE_HELPER_DEVICE_H
 

@@ -237,7 +237,7 @@ TEST(draws_reach_as_far_as_the_program_s)
     }
 }
 
-/* ---------------------------------------------------------------------------- Blocks and samples */
+/* ------------------------------------------------------------------------ Blocks and samples -- */
 
 static const struct bf_check_binding unvaried_bindings[] = {
     {0, VK_DESCRIPTOR_TYPE_INLINE_UNIFORM_BLOCK, 8, .used = true,
