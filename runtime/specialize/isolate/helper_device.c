@@ -149,7 +149,7 @@ static VkPhysicalDeviceFeatures *features_find(const struct bf_wire_device *want
 }
 
 /* The first of those extensions that the device has. NULL: it has none. */
-static const char *extension_find(const struct helper_device *d, const char *const *names,
+static const char *device_extension_find(const struct helper_device *d, const char *const *names,
                                   uint32_t name_count)
 {
     PFN_vkEnumerateDeviceExtensionProperties enumerate =
@@ -198,7 +198,7 @@ static VkResult device_create(const struct helper_device *d, const struct bf_wir
     VkDeviceCreateInfo with = *info;
     with.enabledExtensionCount = count;
     with.ppEnabledExtensionNames = names;
-    const char *priority = extension_find(d, priority_extensions, 2);
+    const char *priority = device_extension_find(d, priority_extensions, 2);
     VkResult result = VK_ERROR_NOT_PERMITTED_KHR;
     if (priority) {
         const VkDeviceQueueGlobalPriorityCreateInfoKHR low = {
@@ -337,7 +337,7 @@ static void robustness_ask(struct helper_device *dry)
     VkPhysicalDeviceFeatures2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
                                      .pNext = &has};
     PFN_vkGetPhysicalDeviceFeatures2 of = GET(dry, vkGetPhysicalDeviceFeatures2);
-    if (!of || !extension_find(dry, &robust_extension, 1))
+    if (!of || !device_extension_find(dry, &robust_extension, 1))
         return;
     of(dry->physical, &all);
     dry->robust2 = has.robustBufferAccess2;

@@ -269,8 +269,11 @@ TEST(descriptors_lie_where_the_driver_says)
         assert_ptr_equal(paper.got[2].sampler, immutable[0]);
         assert_ptr_equal(paper.got[3].sampler, immutable[1]);
         assert_non_null(paper.got[4].sampler);
-        /* A block's content is there itself. */
+        /* A block's content is there itself, once it is filled. */
         static const char zeros[16];
+        const struct bf_inputs inputs = {.style = BF_INPUTS_SPREAD, .limit = 256};
+        assert_memory_equal(paper.memory + second + 24 + 24, zeros, sizeof(zeros));
+        bf_test_resources_fill_blocks(&paper.resources, &inputs);
         assert_memory_not_equal(paper.memory + second + 24 + 24, zeros, sizeof(zeros));
 
         bf_test_resources_bind(&paper.resources, NULL, VK_PIPELINE_BIND_POINT_COMPUTE);
