@@ -150,7 +150,7 @@ static VkPhysicalDeviceFeatures *features_find(const struct bf_wire_device *want
 
 /* The first of those extensions that the device has. NULL: it has none. */
 static const char *device_extension_find(const struct helper_device *d, const char *const *names,
-                                  uint32_t name_count)
+                                         uint32_t name_count)
 {
     PFN_vkEnumerateDeviceExtensionProperties enumerate =
         GET(d, vkEnumerateDeviceExtensionProperties);
