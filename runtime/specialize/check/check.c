@@ -844,19 +844,19 @@ static VkResult dry_run_draws(struct bf_check *check, uint64_t longest_ns, enum 
     const uint64_t double_ns = check->checker->double_ns;
     const uint64_t most_ns = longest_ns > 16 * double_ns ? longest_ns : 16 * double_ns;
     const uint32_t whole = whole_area(check);
-    VkResult result = dry_run(check, longest_ns, outcome, took_ns);
-    while (result == VK_SUCCESS && *outcome != TOLD && check->draw.area < whole) {
-        const uint32_t next = check->draw.area < whole / 4 ? check->draw.area * 4 : whole;
-        const uint64_t estimate =
-            *took_ns / pixels_of(check, check->draw.area) * pixels_of(check, next);
-        if (estimate > most_ns) {
-            *took_ns = estimate;
-            break;
+    for (;;) {
+        const uint32_t area = check->draw.area, next = area < whole / 4 ? area * 4 : whole;
+        const uint64_t times = (pixels_of(check, next) - 1) / pixels_of(check, area) + 1;
+        VkResult result =
+            dry_run(check, area < whole ? most_ns / times : longest_ns, outcome, took_ns);
+        if (result != VK_SUCCESS || *outcome == TOLD || area == whole)
+            return result;
+        if (*took_ns > most_ns / times) {
+            *took_ns *= times;
+            return result;
         }
         check->draw.area = next;
-        result = dry_run(check, longest_ns, outcome, took_ns);
     }
-    return result;
 }
 
 /* One set of inputs. What the least run takes, once the driver has compiled, decides how large
@@ -885,7 +885,7 @@ static VkResult dry_run_step(struct bf_check *check, struct bf_check_plan *plan,
     const bool whole = !draws || *outcome == TOLD || check->draw.area == whole_area(check);
     if (result == VK_SUCCESS && first)
         check->again = took_ns > limit_ns / 8 && is_large(check);
-    if (result == VK_SUCCESS && !check->again && (!whole || (first && took_ns > limit_ns)))
+    if (result == VK_SUCCESS && !check->again && whole && first && took_ns > limit_ns)
         check_refuse(check, BF_REASON_TOO_SLOW, "its dry run takes too long");
     while (result == VK_SUCCESS && !check->over && !check->again && !draws && *outcome != TOLD &&
            took_ns < double_ns && groups_double(check->groups, wanted))
@@ -895,10 +895,12 @@ static VkResult dry_run_step(struct bf_check *check, struct bf_check_plan *plan,
         give_up(check, "its dry run did not end in time");
     else if (result == VK_SUCCESS && !check->over && !check->again && !draws && *outcome == FINE &&
              !runs_enough(check, wanted))
-        check_refuse(check, BF_REASON_TOO_SLOW, "its dry run takes too long for enough workgroups");
+        give_up(check, "its dry run takes too long for enough workgroups");
+    else if (result == VK_SUCCESS && !check->over && !check->again && !whole)
+        give_up(check, "its dry run takes too long for all that it draws");
     else if (result == VK_SUCCESS && !check->over && !check->again &&
              check->spent_ns > SUM_LIMITS * limit_ns)
-        check_refuse(check, BF_REASON_TOO_SLOW, "its dry runs take too long together");
+        give_up(check, "its dry runs take too long together");
     return result == VK_TIMEOUT ? VK_SUCCESS : result;
 }
 

@@ -78,10 +78,10 @@
  *        invocations themselves, and of those for points that are dark, mostly 0, 1 and those that
  *        shaders and what is folded name: what is asked for by equality is then come to with many
  *        other numbers.
- *  CK-24 What is drawn is one instance of one primitive, or of several that lie apart, or of which
- *        one is culled: fragments that others overwrite would come to points, and nobody would
- *        compare what they write. Of two triangles that face either way each is drawn on half of
- *        the inputs.
+ *  CK-24 What is drawn is one instance of one primitive, or of several that lie apart, as those do
+ *        that a vertex shader makes up, or of which one is culled: fragments that others overwrite
+ *        would come to points, and nobody would compare what they write. Of two triangles from
+ *        buffers that face either way each is drawn on half of the inputs.
  *
  * Proven by tests/specialize.
  *

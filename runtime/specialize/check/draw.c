@@ -214,6 +214,7 @@ static VkResult plan_vertices(struct bf_draw *draw)
     if (state->vertexBindingDescriptionCount > BF_DRAW_BINDINGS)
         return bf_test_resources_refuse(draw->resources, "it has very many vertex buffers");
     uint32_t position = find_position(state);
+    draw->covers = position != UINT32_MAX;
     for (uint32_t i = 0; i < state->vertexBindingDescriptionCount && result == VK_SUCCESS; i++)
         result = vertex_binding_plan(draw, state, i, position);
     return result;
@@ -460,24 +461,25 @@ bool bf_draw_narrows(const struct bf_draw *draw)
            check_draw_is_dynamic(draw, VK_DYNAMIC_STATE_SCISSOR_WITH_COUNT);
 }
 
+static uint32_t least_of(int64_t a, int64_t b)
+{
+    const int64_t least = a < b ? a : b;
+    return least < 0 ? 0 : (uint32_t)least;
+}
+
 /* Of what the pipeline would have, where that is its own, the part that is to be drawn to. */
 static VkRect2D scissor_of(const struct bf_draw *draw, const VkRect2D *own)
 {
     const VkExtent2D extent = extent_of(draw);
     const uint32_t area = draw->area ? draw->area : UINT32_MAX;
-    const int64_t right = area < extent.width ? area : extent.width;
-    const int64_t bottom = area < extent.height ? area : extent.height;
-    VkRect2D scissor = {.extent = {(uint32_t)right, (uint32_t)bottom}};
+    VkRect2D scissor = {.extent = {least_of(area, extent.width), least_of(area, extent.height)}};
     if (!own)
         return scissor;
     scissor.offset = own->offset;
-    const int64_t width = right - own->offset.x, height = bottom - own->offset.y;
-    scissor.extent.width = width < 0                   ? 0
-                           : width < own->extent.width ? (uint32_t)width
-                                                       : own->extent.width;
-    scissor.extent.height = height < 0                    ? 0
-                            : height < own->extent.height ? (uint32_t)height
-                                                          : own->extent.height;
+    scissor.extent.width =
+        least_of(least_of(area, own->extent.width), (int64_t)extent.width - own->offset.x);
+    scissor.extent.height =
+        least_of(least_of(area, own->extent.height), (int64_t)extent.height - own->offset.y);
     return scissor;
 }
 
@@ -697,10 +699,9 @@ static uint32_t vertices_of(VkPrimitiveTopology topology)
     }
 }
 
-/* Whether something has these from buffers, or from what the vertex shader makes up. Of two
- * triangles of a list that face either way one is drawn, or both if one is culled; but of what a
- * shader makes up and that may depend on an array there is the first alone, since such arrays often
- * have three elements. */
+/* Of two triangles from buffers, that face either way, one is drawn, or both if one is culled. What
+ * a vertex shader makes up by itself is one triangle, or also the second on half of the inputs: of a
+ * square it is the other half, but there may be none, or an array of three corners. */
 static void choose_vertices(const struct bf_draw *draw, uint32_t seed, uint32_t *first,
                             uint32_t *count)
 {
@@ -717,10 +718,11 @@ static void choose_vertices(const struct bf_draw *draw, uint32_t seed, uint32_t 
     *count = vertices_of(topology);
     if (topology != VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST)
         return;
-    if (buffers && culls)
+    const bool second = seed / 2 % 2; /* a seed's number being odd means other things */
+    if (buffers && !(culls && draw->covers))
+        *first = second * 3;
+    else if (buffers || (second && !draw->interface->fragile && !draw->feedback))
         *count = 6;
-    else if (buffers || (!draw->interface->fragile && !draw->feedback))
-        *first = seed / 2 % 2 * 3; /* a seed's number being odd means other things */
 }
 
 void bf_draw_record(const struct bf_draw *draw, VkCommandBuffer commands, uint32_t seed,

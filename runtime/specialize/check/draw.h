@@ -31,6 +31,7 @@ struct bf_draw {
     uint32_t buffers[BF_DRAW_BINDINGS]; /* of vertices, in the order of the state's bindings */
     uint32_t strides[BF_DRAW_BINDINGS];
     bool feedback;     /* it may read what it writes, as an input attachment */
+    bool covers;       /* some buffer has what is taken for positions */
     uint32_t area;     /* both ways, if the scissor is dynamic: no more is drawn to; 0: to all */
     VkRenderPass pass; /* compatible with the program's */
     VkFramebuffer framebuffer;

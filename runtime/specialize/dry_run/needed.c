@@ -546,14 +546,33 @@ static bool chooses_own(const struct needed *n)
     return any;
 }
 
-/* Whether a load brings all invocations the same, of what may be another where the variant runs. */
+/* Whether a pointer leads to a variable, or a member of one, that is the same for a primitive. */
+static bool is_flat(const struct bf_module *m, uint32_t pointer)
+{
+    const struct bf_instruction *in = bf_definition(m, pointer);
+    while (in && (in->opcode == SpvOpAccessChain || in->opcode == SpvOpInBoundsAccessChain))
+        in = bf_definition(m, bf_word(m, in, 3));
+    if (!in || in->opcode != SpvOpVariable)
+        return false;
+    const struct bf_instruction *to = bf_definition(m, in->type);
+    const struct bf_instruction *block = to ? bf_definition(m, bf_word(m, to, 3)) : NULL;
+    bool flat = m->ids[in->result].flat;
+    for (uint32_t i = 0; block && block->opcode == SpvOpTypeStruct && i + 2 < block->count; i++)
+        flat = flat || bf_member_decoration(m, block->result, i, SpvDecorationFlat) != NULL;
+    return flat;
+}
+
+/* Whether a load brings all invocations the same, of what may be another where the variant runs;
+ * or those of one primitive, of which draws have but one. */
 static bool is_uniform_load(const struct needed *n, uint32_t b, const struct bf_instruction *in)
 {
     const uint32_t pointer = in->opcode == SpvOpLoad ? bf_word(n->m, in, 3) : 0;
     const uint32_t storage = bf_pointer_storage(n->m, pointer);
-    return (storage == SpvStorageClassPushConstant || storage == SpvStorageClassUniform ||
-            storage == SpvStorageClassStorageBuffer) &&
-           !(n->origins.value[pointer] & BF_ORIGIN_VARYING) && !n->origins.folded[in->result] &&
+    const bool flat = storage == SpvStorageClassInput && is_flat(n->m, pointer);
+    return (flat || ((storage == SpvStorageClassPushConstant || storage == SpvStorageClassUniform ||
+                      storage == SpvStorageClassStorageBuffer) &&
+                     !(n->origins.value[pointer] & BF_ORIGIN_VARYING))) &&
+           !n->origins.folded[in->result] &&
            bf_left_of(&n->left, in, n->flow.blocks[b].label, 0) == BF_LEFT_OPEN;
 }
 

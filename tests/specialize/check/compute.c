@@ -109,7 +109,7 @@ TEST(what_a_dry_run_tells_of_is_not_run)
         {2, "?", none, BF_REASON_ENDLESS, 0, 0},
         {3, "?", "on no inputs does it run", BF_REASON_UNCHECKABLE, 0, 0},
         {4, "?", none, BF_REASON_ENDLESS, 0, 0},
-        {0, "?", "its dry run takes too long for enough workgroups", BF_REASON_TOO_SLOW, 0, 1},
+        {0, "?", "its dry run takes too long for enough workgroups", BF_REASON_UNCHECKABLE, 0, 1},
         {0, "?", "its dry run takes too long", BF_REASON_TOO_SLOW, 1, 1}};
     struct world *w = told_open(8);
     w->t.push[0] = 0x3f400000; /* 0.75 */

@@ -240,6 +240,19 @@ TEST(inputs_that_checks_do_not_vary)
     }
 }
 
+/* Of what a primitive has one draws have one. [FN-4] */
+TEST(what_is_flat_is_read_alike)
+{
+    static const char *const names[] = {"needed_FLAT.frag", "needed_FLAT_BESIDE.frag",
+                                        "needed_SMOOTH.frag"};
+    for (uint32_t i = 0; i < 3; i++) {
+        struct needed_of n;
+        needed_open(&n, names[i]);
+        assert_int_equal((n.sources & BF_NEEDED_UNIFORM) != 0, i == 0);
+        needed_close(&n);
+    }
+}
+
 int main(int argc, char **argv)
 {
     return test_run_group(argc > 1 ? argv[1] : NULL, NULL, NULL);

@@ -14,6 +14,9 @@ layout(binding = 2) readonly buffer In {
     float numbers[];
 } given;
 layout(location = 0) in vec2 place;
+#if defined(CASE_FLAT) || defined(CASE_FLAT_BESIDE)
+layout(location = 2) flat in float own;
+#endif
 layout(location = 0) out float color;
 layout(location = 1) out float other;
 
@@ -64,6 +67,15 @@ void main()
 #endif
 #ifdef CASE_VIEW
     r = float(gl_ViewIndex) * push.k;
+#endif
+#ifdef CASE_FLAT
+    r = (own + 0.1) * push.k;
+#endif
+#ifdef CASE_FLAT_BESIDE
+    beside = own;
+#endif
+#ifdef CASE_SMOOTH
+    r = (place.y + 0.1) * push.k;
 #endif
 #ifdef CASE_FACING
     r = gl_FrontFacing ? push.k : place.x;
