@@ -700,8 +700,8 @@ static uint32_t vertices_of(VkPrimitiveTopology topology)
 }
 
 /* Of two triangles from buffers, that face either way, one is drawn, or both if one is culled. What
- * a vertex shader makes up by itself is one triangle, or also the second on half of the inputs: of a
- * square it is the other half, but there may be none, or an array of three corners. */
+ * a vertex shader makes up by itself is one triangle, or also the second on half of the inputs: of
+ * a square it is the other half, but there may be none, or an array of three corners. */
 static void choose_vertices(const struct bf_draw *draw, uint32_t seed, uint32_t *first,
                             uint32_t *count)
 {

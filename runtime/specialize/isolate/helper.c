@@ -96,9 +96,13 @@ static bool helper_check(uint32_t number, struct bf_wire_check *check)
     char why[BF_CHECK_WHY];
     for (uint32_t i = 0; check->runs && check->interface.graphics && i < check->build_count; i++)
         helper_states_pass_depths(&check->builds[i].graphics, &depths[i]);
-    if (check->runs && helper_subgroups_may_differ(&device, &check->builds[0])) {
+    const char *cannot = helper_subgroups_may_differ(&device, &check->builds[0])
+                             ? "a variant may get subgroups of another size"
+                         : !helper_redraw_can(check) ? "a second color is blended"
+                                                     : NULL;
+    if (check->runs && cannot) {
         refused = BF_REASON_UNCHECKABLE;
-        snprintf(why, sizeof(why), "a variant may get subgroups of another size");
+        snprintf(why, sizeof(why), "%s", cannot);
         helper_verdict_put(&verdict, check->build_count - 1, refused, why);
         on = helper_answer(BF_WIRE_DRY_RUN, number, result, &verdict);
     } else if (check->runs) {

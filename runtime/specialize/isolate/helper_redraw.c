@@ -21,6 +21,7 @@ struct redraw_state {
     struct helper_states states;
     VkPipelineColorBlendStateCreateInfo blend;
     VkPipelineColorBlendAttachmentState *blends;
+    bool alpha; /* of colors decides over others */
     VkPipelineRenderingCreateInfo rendering;
     VkFormat *formats;
     /* The program's, with one attachment more; nothing is in its other subpasses. */
@@ -46,8 +47,44 @@ static VkFormat depth_format(const struct helper_device *device)
     return VK_FORMAT_D16_UNORM; /* every device has it, and one of those */
 }
 
-/* The same kind of numbers in 32 bits, and as many components, if there are such attachments. */
-static VkFormat color_format(VkFormat program)
+static bool is_of_alpha(VkBlendFactor factor)
+{
+    return factor == VK_BLEND_FACTOR_SRC_ALPHA || factor == VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA ||
+           factor == VK_BLEND_FACTOR_SRC_ALPHA_SATURATE;
+}
+
+static bool is_of_second(VkBlendFactor factor)
+{
+    return factor >= VK_BLEND_FACTOR_SRC1_COLOR && factor <= VK_BLEND_FACTOR_ONE_MINUS_SRC1_ALPHA;
+}
+
+/* Whether some attachment is blended by such a factor. */
+static bool blends_by(const VkPipelineColorBlendStateCreateInfo *blend,
+                      bool (*is)(VkBlendFactor factor))
+{
+    bool any = false;
+    for (uint32_t i = 0; blend && i < blend->attachmentCount; i++) {
+        const VkPipelineColorBlendAttachmentState *a = &blend->pAttachments[i];
+        any = any || (a->blendEnable && (is(a->srcColorBlendFactor) || is(a->dstColorBlendFactor) ||
+                                         is(a->srcAlphaBlendFactor) || is(a->dstAlphaBlendFactor)));
+    }
+    return any;
+}
+
+/* Whether what a fragment has for alpha decides over its other components, or where it is seen. */
+static bool alpha_decides(const VkGraphicsPipelineCreateInfo *graphics)
+{
+    const VkPipelineColorBlendStateCreateInfo *blend = graphics->pColorBlendState;
+    bool any = graphics->pMultisampleState && graphics->pMultisampleState->alphaToCoverageEnable;
+    for (uint32_t i = 0; blend && i < blend->attachmentCount; i++) /* advanced operations do */
+        any = any || (blend->pAttachments[i].blendEnable &&
+                      blend->pAttachments[i].colorBlendOp > VK_BLEND_OP_MAX);
+    return any || blends_by(blend, is_of_alpha);
+}
+
+/* The same kind of numbers in 32 bits, and as many components, or all, if there are such
+ * attachments. */
+static VkFormat color_format(VkFormat program, bool all)
 {
     static const VkFormat formats[3][4] = {
         {VK_FORMAT_R32_SFLOAT, VK_FORMAT_R32G32_SFLOAT, VK_FORMAT_R32G32B32A32_SFLOAT,
@@ -61,7 +98,7 @@ static VkFormat color_format(VkFormat program)
     if (!bf_texel_of(program, VK_IMAGE_ASPECT_COLOR_BIT, &texel) || !texel.component_count)
         return program;
     const uint32_t kind = texel.kind == BF_TEXEL_UINT ? 1 : texel.kind == BF_TEXEL_SINT ? 2 : 0;
-    return formats[kind][texel.component_count - 1];
+    return formats[kind][all ? 3 : texel.component_count - 1];
 }
 
 /* Of three components the fourth is nobody's, and what the shader writes there may be undefined.
@@ -89,7 +126,8 @@ static bool blend_nothing(struct redraw_state *r, VkGraphicsPipelineCreateInfo *
     for (uint32_t i = 0; r->blends && i < from->attachmentCount; i++) {
         r->blends[i] = from->pAttachments[i];
         r->blends[i].blendEnable = VK_FALSE;
-        r->blends[i].colorWriteMask &= color_components(count, formats);
+        r->blends[i].colorWriteMask =
+            r->alpha ? 0xf : r->blends[i].colorWriteMask & color_components(count, formats);
     }
     r->blend = *from;
     r->blend.logicOpEnable = VK_FALSE;
@@ -110,7 +148,7 @@ static bool rendering_take(struct redraw_state *r, VkGraphicsPipelineCreateInfo 
     if (!r->formats || !blend_nothing(r, graphics, count, program))
         return false;
     for (uint32_t i = 0; i < count; i++)
-        r->formats[i] = color_format(program[i]);
+        r->formats[i] = color_format(program[i], r->alpha);
     r->rendering.sType = VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO;
     r->rendering.pColorAttachmentFormats = r->formats;
     r->rendering.depthAttachmentFormat = depth;
@@ -169,13 +207,13 @@ static bool is_input(const VkSubpassDescription2 *own, uint32_t attachment)
 }
 
 /* Integers that the shader reads stay as small as the dry run has seen them: they may end loops. */
-static VkFormat color_format_of(const VkSubpassDescription2 *own, uint32_t attachment,
-                                VkFormat program)
+static VkFormat color_format_of(const struct redraw_state *r, const VkSubpassDescription2 *own,
+                                uint32_t attachment, VkFormat program)
 {
     struct bf_texel texel;
     const bool integers = bf_texel_of(program, VK_IMAGE_ASPECT_COLOR_BIT, &texel) &&
                           (texel.kind == BF_TEXEL_UINT || texel.kind == BF_TEXEL_SINT);
-    return integers && is_input(own, attachment) ? program : color_format(program);
+    return integers && is_input(own, attachment) ? program : color_format(program, r->alpha);
 }
 
 static bool pass_take_colors(struct redraw_state *r, VkSubpassDescription2 *own,
@@ -193,7 +231,7 @@ static bool pass_take_colors(struct redraw_state *r, VkSubpassDescription2 *own,
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t attachment = own->pColorAttachments[i].attachment;
         if (attachment != VK_ATTACHMENT_UNUSED)
-            r->attachments[attachment].format = color_format_of(own, attachment, r->formats[i]);
+            r->attachments[attachment].format = color_format_of(r, own, attachment, r->formats[i]);
     }
     own->pResolveAttachments = NULL;
     return true;
@@ -212,6 +250,7 @@ static bool pass_take(struct redraw_state *r, struct bf_wire_build *build, VkFor
 
 static VkResult build_redraw(struct redraw_state *r, struct bf_wire_build *build, VkFormat depth)
 {
+    r->alpha = alpha_decides(&build->graphics);
     bool done = helper_states_take(&r->states, &build->graphics, &every_depth);
     if (done)
         done =
@@ -228,14 +267,20 @@ static void redraw_free(struct redraw_state *r)
     free(r->subpasses);
 }
 
+bool helper_redraw_can(const struct bf_wire_check *check)
+{
+    return !check->interface.graphics ||
+           !blends_by(check->builds[0].graphics.pColorBlendState, is_of_second);
+}
+
 VkResult helper_redraw_check(struct helper_device *device, struct bf_wire_check *check,
                              struct helper_pipeline *pipelines, const struct bf_check_plan *plan,
                              struct bf_wire_verdict *verdict, bool *hung)
 {
+    struct bf_wire_verdict now;
     if (!check->interface.graphics || !helper_any_passed(verdict))
         return VK_SUCCESS;
     struct redraw_state states[BF_CHECK_BUILDS] = {{.blends = NULL}};
-    struct bf_wire_verdict now;
     VkResult result = VK_SUCCESS;
     const VkFormat format = depth_format(device);
     for (uint32_t i = 0; i < check->build_count && result == VK_SUCCESS; i++) {

@@ -9,7 +9,8 @@
  *        are the program's, but a driver links it with another fragment stage, and may compile it
  *        anew for that.
  *  PO-2  Nor unless every bit of its colors is the same before they are blended, and rounded to
- *        what the program's attachments can hold.
+ *        what the program's attachments can hold; of alpha, too, where that decides over the
+ *        others. With a second color to blend with it doesn't pass.
  *
  * What the program does with depth and colors has no say in it: the forms are made once more, with
  * a depth attachment in place of the program's, a test that always passes, and no stencil; and with
@@ -23,6 +24,9 @@
 #define BELFRY_SPECIALIZE_HELPER_REDRAW_H
 
 #include "specialize/isolate/helper_check.h"
+
+/* False: a second color is blended, which nobody would see. */
+bool helper_redraw_can(const struct bf_wire_check *check);
 
 /*
  * After helper_check_run, whose pipelines are gone: takes the verdict back of forms that passed it,

@@ -178,7 +178,7 @@ TEST(waiting_for_a_processor_is_not_the_shader_s_time)
     assert_int_equal(refused_of_idle_dispatches("TELLS=1 DISPATCH_US=30000"), BF_REASON_NONE);
     assert_int_equal(refused_of_idle_dispatches("TELLS=1 DISPATCH_US=30000 GPU=1"),
                      BF_REASON_TOO_SLOW);
-    /* Each is short enough, and all of them aren't: as it may seem on a GPU that is busy for long. */
+    /* Each is short enough, and all of them aren't, as it may seem on a GPU that is busy. */
     assert_int_equal(refused_of_idle_dispatches("TELLS=1 DISPATCH_US=15000 GPU=1"),
                      BF_REASON_UNCHECKABLE);
     /* On a GPU that is busy with others now and then. */

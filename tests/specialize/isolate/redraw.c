@@ -9,8 +9,9 @@
 #include "shaders/isolate.vert.h"
 
 /* There is a depth attachment, with which nothing is done; its states are dynamic, which then say
- * nothing; what has the same depth is drawn to. */
-enum { ATTACHED = 1, DYNAMIC = 2, FOUR_SAMPLES = 4, EQUAL = 8 };
+ * nothing; what has the same depth is drawn to; alpha, which isn't written, decides how much is
+ * left of what was there, or the alpha of a second color does. */
+enum { ATTACHED = 1, DYNAMIC = 2, FOUR_SAMPLES = 4, EQUAL = 8, ALPHA = 16, SECOND = 32 };
 
 static const uint32_t cases[] = {0, ATTACHED, ATTACHED | DYNAMIC, FOUR_SAMPLES,
                                  ATTACHED | FOUR_SAMPLES};
@@ -47,6 +48,11 @@ static const struct bf_build_request *one_make(struct one *one, bool pass, uint3
     p->g.assembly.primitiveRestartEnable = VK_FALSE;
     p->g.depth.depthTestEnable = how & EQUAL ? VK_TRUE : VK_FALSE;
     p->g.depth.depthCompareOp = VK_COMPARE_OP_EQUAL;
+    if (how & (ALPHA | SECOND)) {
+        p->g.blends[0].colorWriteMask = 7;
+        p->g.blends[0].dstColorBlendFactor = how & ALPHA ? VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA
+                                                         : VK_BLEND_FACTOR_ONE_MINUS_SRC1_ALPHA;
+    }
     if (!(how & ATTACHED)) {
         p->g.rendering.depthAttachmentFormat = VK_FORMAT_UNDEFINED;
         p->subpasses[1].pDepthStencilAttachment = NULL;
@@ -71,7 +77,8 @@ static struct bf_isolate *isolate_open(bool pass, bool linked)
     VkPhysicalDeviceDynamicRenderingFeatures dynamic = {
         VK_TYPE(PHYSICAL_DEVICE_DYNAMIC_RENDERING_FEATURES), .pNext = (void *)info.features,
         .dynamicRendering = VK_TRUE};
-    const VkPhysicalDeviceFeatures enabled = {.fragmentStoresAndAtomics = VK_TRUE,
+    const VkPhysicalDeviceFeatures enabled = {.dualSrcBlend = VK_TRUE,
+                                              .fragmentStoresAndAtomics = VK_TRUE,
                                               .vertexPipelineStoresAndAtomics = VK_TRUE};
     const VkPhysicalDeviceGraphicsPipelineLibraryFeaturesEXT libraries = {
         VK_TYPE(PHYSICAL_DEVICE_GRAPHICS_PIPELINE_LIBRARY_FEATURES_EXT),
@@ -129,8 +136,9 @@ static void forms_check(struct bf_isolate *isolate, bool pass, uint32_t how, enu
     static const union {
         float tint[4];
         uint8_t bytes[BF_CHECK_PUSH_BYTES];
-    } push = {{1, 0.5f, 0.25f, 1}};
-    const struct bf_check_info check = {.interface = &interface, .push = push.bytes};
+    } pushes[] = {{{1, 0.5f, 0.25f, 1}}, {{0, 0, 0, 1}}};
+    const struct bf_check_info check = {
+        .interface = &interface, .push = pushes[how & ALPHA ? 1 : 0].bytes, .fixed = 15};
     const struct bf_check_request request = {BF_CHECK_BUILDS, builds, &check};
     assert_success(bf_isolate_check(isolate, &request, answer));
 }
@@ -175,6 +183,27 @@ TEST(what_is_drawn_to_equal_depths_is_compared)
         assert_int_equal(answer.forms[1].reason, BF_REASON_NONE);
         bf_isolate_destroy(isolate);
     }
+}
+
+/* Though the program's attachments never have it. [PO-2] */
+TEST(what_alpha_decides_by_is_the_same_bits)
+{
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        struct bf_isolate *isolate = isolate_open(pass, false);
+        first_differs(isolate, pass, ALPHA, WHOLE, other_factor);
+        bf_isolate_destroy(isolate);
+    }
+}
+
+TEST(two_colors_to_blend_with_are_uncheckable)
+{
+    struct bf_isolate *isolate = isolate_open(true, false);
+    struct bf_check_answer answer;
+    const struct told same = {0.5f, 1};
+    forms_check(isolate, true, SECOND, WHOLE, same, same, &answer);
+    assert_int_equal(answer.forms[0].reason, BF_REASON_UNCHECKABLE);
+    assert_string_equal(answer.why, "a second color is blended");
+    bf_isolate_destroy(isolate);
 }
 
 /* By the last bit of a float, where the program's attachments have 8 bits, and are blended. */
