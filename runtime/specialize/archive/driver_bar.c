@@ -71,6 +71,13 @@ static int base_open(const struct bf_driver_bar *bar)
     return -1;
 }
 
+/* Whether it isn't known what is there, for now: then nothing is built, and the next build asks
+ * again. */
+static bool is_short(int error)
+{
+    return error == EMFILE || error == ENFILE || error == ENOMEM || error == EIO;
+}
+
 /* Somebody else's is none. */
 static bool file_is_there(const struct bf_driver_bar *bar, int base)
 {
@@ -165,10 +172,12 @@ bool bf_driver_bar_is_up(const struct bf_driver_bar *bar)
 {
     if (here_has(bar))
         return true;
+    errno = 0;
     const int base = bar->base ? base_open(bar) : -1;
     if (base < 0)
-        return false;
-    const bool up = file_is_there(bar, base);
+        return is_short(errno);
+    errno = 0;
+    const bool up = file_is_there(bar, base) || is_short(errno);
     close(base);
     return up;
 }

@@ -11,7 +11,8 @@
  *
  *  AR-10  Once a bar was put up, whoever asks is told so: for whatever device of that driver, in
  *         whatever program with the same cache folder, until the file is gone. Where there can be
- *         no such file it holds in this process, until that ends, and a line says so.
+ *         no such file it holds in this process, until that ends, and a line says so. Where a
+ *         process has too little of something to look for the file it is taken to be there.
  *
  * As with all files of the archive (AR-6): it is the user's own, with no permission for anybody
  * else, and no symbolic link; the folder is the user's or root's, and nobody else may rename in it.

@@ -2,6 +2,7 @@
 /* The bar of a driver: whom it is told to, and what isn't one. [AR-6, AR-10] */
 #include "archive_helper.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -188,6 +189,21 @@ PLACE_TEST(without_a_folder_it_holds_for_the_process)
         assert_false(is_up(NULL, 20 + i));
     }
     assert_int_equal(files_with(place, "driver-"), 0);
+}
+
+/* Nor may whoever can open no more files go on. */
+PLACE_TEST(what_can_not_be_looked_for_is_there)
+{
+    struct rlimit before, none;
+    put_up(place->folder, 30);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = (struct rlimit){0, before.rlim_max};
+    struct bf_driver_bar bar = bar_of(place->folder, 30);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    const bool up = bf_driver_bar_is_up(&bar);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_true(up);
+    bf_driver_bar_finish(&bar);
 }
 
 /* There are few drivers in a process; of more than can be noted all are left alone. */
