@@ -508,6 +508,31 @@ const char *bf_needed_unvaried(uint32_t sources)
     return NULL;
 }
 
+/* Of a stage before: what it makes of it comes by way of its outputs, which aren't followed. Places
+ * of its own, and what it chooses for later stages, are no inputs. */
+static bool comes_first(uint32_t builtin)
+{
+    return builtin == SpvBuiltInDrawIndex || builtin == SpvBuiltInBaseVertex ||
+           builtin == SpvBuiltInDeviceIndex;
+}
+
+const char *bf_needed_unvaried_before(const uint32_t *words, size_t count)
+{
+    for (size_t at = 5; at < count; at += words[at] >> 16) {
+        const uint32_t opcode = words[at] & 0xffff, length = words[at] >> 16;
+        const uint32_t member = opcode == SpvOpMemberDecorate;
+        if (opcode == SpvOpFunction || length == 0 || at + length > count)
+            break;
+        if ((opcode != SpvOpDecorate && !member) || length != 4 + member ||
+            words[at + 2 + member] != SpvDecorationBuiltIn || !comes_first(words[at + 3 + member]))
+            continue;
+        for (uint32_t k = 0; k < UNVARIED; k++)
+            if (unvaried[k].builtin == words[at + 3 + member])
+                return unvaried[k].name;
+    }
+    return NULL;
+}
+
 /* The bit of an input; 0: it is no such. */
 static uint32_t unvaried_bit(const struct bf_module *m, const struct bf_instruction *variable)
 {

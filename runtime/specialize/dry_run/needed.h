@@ -22,7 +22,8 @@
  *  FN-4  Told is also of what else such values are made, that a check has but few of, or that a
  *        program may change: enum bf_needed_source. Of a module that can't be followed it is all.
  *  FN-8  And which built-in inputs, that are the same in all of a check, or nearly so, such values
- *        may be made of (bf_needed_unvaried): what it compares says nothing of others.
+ *        may be made of (bf_needed_unvaried), or a stage before has that they may come from
+ *        (bf_needed_unvaried_before): what it compares says nothing of others.
  *
  * Nothing is needed that isn't left once push constants have their values (left.h, FN-2).
  *
@@ -72,5 +73,7 @@ VkResult bf_needed_find(const struct bf_needed_info *info, bool *needed, bool *b
 /* The name, in GLSL, of one of the built-in inputs among the sources that checks don't vary; NULL:
  * there is none. */
 const char *bf_needed_unvaried(uint32_t sources);
+/* The name of one that a stage before this one has, a valid module of 'count' words. NULL: none. */
+const char *bf_needed_unvaried_before(const uint32_t *words, size_t count);
 
 #endif

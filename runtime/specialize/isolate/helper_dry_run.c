@@ -182,6 +182,10 @@ static VkResult form_need(struct form *form, const struct bf_wire_check *check,
     }
     free(needed);
     const char *unvaried = bf_needed_unvaried(form->sources);
+    for (uint32_t k = 0; k < form->stage_count && !unvaried; k++) {
+        const struct bf_build_code *code = &check->builds[0].code[k];
+        unvaried = k == i ? NULL : bf_needed_unvaried_before(code->words, code->size / 4);
+    }
     if (unvaried)
         snprintf(why, BF_CHECK_WHY, "its values are made of %s, which checks don't vary", unvaried);
     return result == VK_ERROR_INVALID_SHADER_NV ? VK_SUCCESS : result;

@@ -240,6 +240,22 @@ TEST(inputs_that_checks_do_not_vary)
     }
 }
 
+/* And what comes of it by way of a stage before. */
+TEST(inputs_of_a_stage_before)
+{
+    static const struct {
+        const char *name, *unvaried;
+    } stages[] = {{"before_DRAW.vert", "gl_DrawID"},
+                  {"before_FIRST.vert", "gl_BaseVertex"},
+                  {"before_INSTANCE.vert", "none"}};
+    for (uint32_t i = 0; i < 3; i++) {
+        const struct spirv *spirv = spirv_find(stages[i].name);
+        const char *found =
+            bf_needed_unvaried_before(spirv->words, (size_t)(spirv->end - spirv->words));
+        assert_string_equal(found ? found : "none", stages[i].unvaried);
+    }
+}
+
 /* Of what a primitive has one draws have one. [FN-4] */
 TEST(what_is_flat_is_read_alike)
 {
