@@ -70,6 +70,13 @@ void bf_sha256_add(struct bf_sha256 *sha, const void *data, size_t size)
     }
 }
 
+void bf_sha256_add_text(struct bf_sha256 *sha, const char *text)
+{
+    const uint32_t length = text ? (uint32_t)strlen(text) : 0;
+    bf_sha256_add(sha, &length, sizeof(length));
+    bf_sha256_add(sha, text, length);
+}
+
 void bf_sha256_finish(struct bf_sha256 *sha, uint8_t hash[32])
 {
     uint64_t bits = sha->bytes * 8;

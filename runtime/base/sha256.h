@@ -18,6 +18,8 @@ struct bf_sha256 {
 
 void bf_sha256_init(struct bf_sha256 *sha);
 void bf_sha256_add(struct bf_sha256 *sha, const void *data, size_t size);
+/* With its length, so that two texts can't be taken for two others. NULL: as an empty one. */
+void bf_sha256_add_text(struct bf_sha256 *sha, const char *text);
 /* Ends the hash: nothing may be added afterwards. */
 void bf_sha256_finish(struct bf_sha256 *sha, uint8_t hash[32]);
 

@@ -45,14 +45,6 @@ struct bf_archive {
     struct build *builds;
 };
 
-/* With its length, so that two texts can't be taken for two others. */
-static void add_text(struct bf_sha256 *sha, const char *text)
-{
-    uint32_t length = text ? (uint32_t)strlen(text) : 0;
-    bf_sha256_add(sha, &length, sizeof(length));
-    bf_sha256_add(sha, text, length);
-}
-
 bool bf_archive_folder(char *out, size_t size, const char *base,
                        const struct bf_archive_driver *driver)
 {
@@ -68,9 +60,9 @@ bool bf_archive_folder(char *out, size_t size, const char *base,
     bf_sha256_add(&sha, driver->driver_uuid, VK_UUID_SIZE);
     bf_sha256_add(&sha, driver->device_uuid, VK_UUID_SIZE);
     bf_sha256_add(&sha, numbers, sizeof(numbers));
-    add_text(&sha, driver->device_name);
-    add_text(&sha, driver->driver_name);
-    add_text(&sha, driver->driver_info);
+    bf_sha256_add_text(&sha, driver->device_name);
+    bf_sha256_add_text(&sha, driver->driver_name);
+    bf_sha256_add_text(&sha, driver->driver_info);
     bf_sha256_finish(&sha, hash);
     for (uint32_t i = 0; i < 16; i++)
         snprintf(digits + 2 * i, 3, "%02x", hash[i]);

@@ -21,10 +21,10 @@
 
 #define HERE_MOST 16
 
-/* Drivers of which a device was lost, and that have no file. */
+/* Drivers of which a device was lost, and that have no file: once in it, for good (AR-10). */
 static struct {
-    struct bf_lock lock;
-    uint32_t count; /* above HERE_MOST: all drivers are */
+    struct bf_lock lock; /* over all that follows; two who add one at the same time add it twice */
+    uint32_t count;      /* above HERE_MOST: all drivers are */
     uint8_t hashes[HERE_MOST][32];
 } here;
 
@@ -116,13 +116,6 @@ static int base_make(const struct bf_driver_bar *bar)
 
 /* ------------------------------------------------------------------------------------------ All */
 
-static void text_add(struct bf_sha256 *sha, const char *text)
-{
-    const uint32_t length = text ? (uint32_t)strlen(text) : 0;
-    bf_sha256_add(sha, &length, sizeof(length));
-    bf_sha256_add(sha, text, length);
-}
-
 bool bf_driver_bar_init(struct bf_driver_bar *bar, const char *base,
                         const struct bf_archive_driver *driver)
 {
@@ -132,8 +125,8 @@ bool bf_driver_bar_init(struct bf_driver_bar *bar, const char *base,
     bf_sha256_init(&sha);
     bf_sha256_add(&sha, numbers, sizeof(numbers));
     bf_sha256_add(&sha, driver->driver_uuid, VK_UUID_SIZE);
-    text_add(&sha, driver->driver_name);
-    text_add(&sha, driver->driver_info);
+    bf_sha256_add_text(&sha, driver->driver_name);
+    bf_sha256_add_text(&sha, driver->driver_info);
     bf_sha256_finish(&sha, bar->hash);
     int n = snprintf(bar->name, sizeof(bar->name), "driver-");
     for (uint32_t i = 0; i < 16; i++)
