@@ -410,15 +410,6 @@ static void push_constants(struct bf_check *check, VkCommandBuffer commands)
     }
 }
 
-/* Whether buffers have something of each instance. */
-static bool has_instances(const VkPipelineVertexInputStateCreateInfo *state)
-{
-    bool any = false;
-    for (uint32_t i = 0; state && i < state->vertexBindingDescriptionCount; i++)
-        any |= state->pVertexBindingDescriptions[i].inputRate == VK_VERTEX_INPUT_RATE_INSTANCE;
-    return any;
-}
-
 static VkResult record_work(struct bf_check *check, VkPipeline pipeline)
 {
     struct bf_gpu *gpu = check->checker->place.gpu;
@@ -438,8 +429,7 @@ static VkResult record_work(struct bf_check *check, VkPipeline pipeline)
         gpu->vk.vkCmdBindDescriptorSets(commands, point, layout->handle, layout->set_count, 1,
                                         &check->told.set, 0, NULL);
     if (interface->graphics) {
-        bf_draw_record(&check->draw, commands, check->seed,
-                       has_instances(interface->graphics->pVertexInputState) ? 0 : seed->instance);
+        bf_draw_record(&check->draw, commands, check->seed, seed->instance);
     } else {
         gpu->vk.vkCmdDispatch(commands, check->groups[0], check->groups[1], check->groups[2]);
     }

@@ -725,6 +725,15 @@ static void choose_vertices(const struct bf_draw *draw, uint32_t seed, uint32_t 
         *count = 6;
 }
 
+/* Whether buffers have something of each instance. */
+static bool has_instances(const VkPipelineVertexInputStateCreateInfo *state)
+{
+    bool any = false;
+    for (uint32_t i = 0; state && i < state->vertexBindingDescriptionCount; i++)
+        any |= state->pVertexBindingDescriptions[i].inputRate == VK_VERTEX_INPUT_RATE_INSTANCE;
+    return any;
+}
+
 void bf_draw_record(const struct bf_draw *draw, VkCommandBuffer commands, uint32_t seed,
                     uint32_t instance)
 {
@@ -739,7 +748,8 @@ void bf_draw_record(const struct bf_draw *draw, VkCommandBuffer commands, uint32
         check_draw_pass_begin(draw, commands);
     uint32_t first, count;
     choose_vertices(draw, seed, &first, &count);
-    vk->vkCmdDraw(commands, count, 1, first, instance);
+    const bool instances = has_instances(draw->interface->graphics->pVertexInputState);
+    vk->vkCmdDraw(commands, count, 1, first, instances ? 0 : instance);
     if (draw->rendering) {
         vk->vkCmdEndRendering(commands);
         return;

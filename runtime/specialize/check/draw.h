@@ -49,7 +49,8 @@ void bf_draw_finish(struct bf_draw *draw);
 bool bf_draw_narrows(const struct bf_draw *draw);
 
 /* Pipeline, sets and push constants are bound already. Draws one instance of one primitive, or of
- * several that lie apart or of which one is culled. [CK-24] The least 'seed' draws over what is
+ * several that lie apart or of which one is culled [CK-24]: that instance, unless buffers have
+ * something of each. The least 'seed' draws over what is
  * there, others leave it to tests of depth where the pipeline leaves that to commands. */
 void bf_draw_record(const struct bf_draw *draw, VkCommandBuffer commands, uint32_t seed,
                     uint32_t instance);
