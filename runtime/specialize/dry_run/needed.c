@@ -490,12 +490,16 @@ static bool is_place(const struct bf_id *id)
  * far places go (is_place) and what subgroups are, the check and the device say. [FN-8] */
 static const struct {
     uint32_t builtin;
+    bool before; /* an input of stages before, too */
     const char *name;
 } unvaried[] = {
-    {SpvBuiltInPrimitiveId, "gl_PrimitiveID"},       {SpvBuiltInLayer, "gl_Layer"},
-    {SpvBuiltInViewportIndex, "gl_ViewportIndex"},   {SpvBuiltInDrawIndex, "gl_DrawID"},
-    {SpvBuiltInBaseVertex, "gl_BaseVertex"},         {SpvBuiltInDeviceIndex, "gl_DeviceIndex"},
-    {SpvBuiltInShadingRateKHR, "gl_ShadingRateEXT"},
+    {SpvBuiltInPrimitiveId, false, "gl_PrimitiveID"},
+    {SpvBuiltInLayer, false, "gl_Layer"},
+    {SpvBuiltInViewportIndex, false, "gl_ViewportIndex"},
+    {SpvBuiltInDrawIndex, true, "gl_DrawID"},
+    {SpvBuiltInBaseVertex, true, "gl_BaseVertex"},
+    {SpvBuiltInDeviceIndex, true, "gl_DeviceIndex"},
+    {SpvBuiltInShadingRateKHR, false, "gl_ShadingRateEXT"},
 };
 #define UNVARIED (sizeof(unvaried) / sizeof(unvaried[0]))
 _Static_assert(BF_NEEDED_ALL == (BF_NEEDED_UNVARIED << UNVARIED) - 1, "a bit for each");
@@ -508,14 +512,7 @@ const char *bf_needed_unvaried(uint32_t sources)
     return NULL;
 }
 
-/* Of a stage before: what it makes of it comes by way of its outputs, which aren't followed. Places
- * of its own, and what it chooses for later stages, are no inputs. */
-static bool comes_first(uint32_t builtin)
-{
-    return builtin == SpvBuiltInDrawIndex || builtin == SpvBuiltInBaseVertex ||
-           builtin == SpvBuiltInDeviceIndex;
-}
-
+/* What a stage before makes of it comes by way of its outputs, which aren't followed. */
 const char *bf_needed_unvaried_before(const uint32_t *words, size_t count)
 {
     for (size_t at = 5; at < count; at += words[at] >> 16) {
@@ -524,10 +521,10 @@ const char *bf_needed_unvaried_before(const uint32_t *words, size_t count)
         if (opcode == SpvOpFunction || length == 0 || at + length > count)
             break;
         if ((opcode != SpvOpDecorate && !member) || length != 4 + member ||
-            words[at + 2 + member] != SpvDecorationBuiltIn || !comes_first(words[at + 3 + member]))
+            words[at + 2 + member] != SpvDecorationBuiltIn)
             continue;
         for (uint32_t k = 0; k < UNVARIED; k++)
-            if (unvaried[k].builtin == words[at + 3 + member])
+            if (unvaried[k].before && unvaried[k].builtin == words[at + 3 + member])
                 return unvaried[k].name;
     }
     return NULL;
