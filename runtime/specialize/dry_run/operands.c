@@ -223,6 +223,16 @@ static uint32_t product_wraps(const struct compared *c, uint32_t x, uint32_t y, 
     return least ? put(c, SpvOpLogicalOr, wraps, least) : wraps;
 }
 
+/* Whether the signs of a and one differ, and those of b and other. */
+static uint32_t signs_differ(const struct compared *c, uint32_t a, uint32_t one, uint32_t b,
+                             uint32_t other)
+{
+    return put(c, SpvOpSLessThan,
+               operands_combine(c, SpvOpBitwiseAnd, operands_combine(c, SpvOpBitwiseXor, a, one),
+                                operands_combine(c, SpvOpBitwiseXor, b, other)),
+               bf_rewrite_null(&c->parts->rewrite, c->type));
+}
+
 /* Whether 'plain', which the operation gives, has wrapped. */
 static uint32_t wraps(const struct compared *c, uint32_t opcode, uint32_t plain, bool is_signed)
 {
@@ -230,19 +240,9 @@ static uint32_t wraps(const struct compared *c, uint32_t opcode, uint32_t plain,
                    y = opcode == SpvOpSNegate ? 0 : operand(c, 4);
     switch (opcode) {
     case SpvOpIAdd:
-        return is_signed ? put(c, SpvOpSLessThan,
-                               operands_combine(c, SpvOpBitwiseAnd,
-                                                operands_combine(c, SpvOpBitwiseXor, x, plain),
-                                                operands_combine(c, SpvOpBitwiseXor, y, plain)),
-                               zero)
-                         : put(c, SpvOpULessThan, plain, x);
+        return is_signed ? signs_differ(c, x, plain, y, plain) : put(c, SpvOpULessThan, plain, x);
     case SpvOpISub:
-        return is_signed ? put(c, SpvOpSLessThan,
-                               operands_combine(c, SpvOpBitwiseAnd,
-                                                operands_combine(c, SpvOpBitwiseXor, x, y),
-                                                operands_combine(c, SpvOpBitwiseXor, x, plain)),
-                               zero)
-                         : put(c, SpvOpULessThan, x, y);
+        return is_signed ? signs_differ(c, x, y, x, plain) : put(c, SpvOpULessThan, x, y);
     case SpvOpIMul:
         return product_wraps(c, x, y, plain, is_signed);
     case SpvOpShiftLeftLogical:
