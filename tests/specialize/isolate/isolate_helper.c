@@ -2,7 +2,11 @@
 /* A device, requests and caught lines for the tests of isolated builds. */
 #include "isolate_helper.h"
 
+#include <sys/socket.h>
+
 #include "base/message.h"
+#include "specialize/isolate/spawn.h"
+#include "specialize/isolate/wire.h"
 
 _Atomic uint32_t lines;
 
@@ -144,4 +148,23 @@ VkResult isolate_build(struct bf_isolate *isolate, const struct bf_build_request
     if (result == VK_SUCCESS)
         *driver_result = answer.built;
     return result;
+}
+
+void own_helper_say(const struct bf_wire_header *header)
+{
+    if (write(BF_SPAWN_SOCKET, header, sizeof(*header)) != sizeof(*header))
+        _exit(2);
+}
+
+bool own_helper_hear(void)
+{
+    struct bf_wire_header header;
+    if (recv(BF_SPAWN_SOCKET, &header, sizeof(header), MSG_WAITALL) != sizeof(header))
+        return false;
+    char *body = malloc(header.size + 1);
+    if (header.size &&
+        recv(BF_SPAWN_SOCKET, body, header.size, MSG_WAITALL) != (ssize_t)header.size)
+        _exit(2);
+    free(body);
+    return true;
 }

@@ -32,4 +32,10 @@ const struct bf_build_request *empty(struct made *made, const char *entry);
 VkResult isolate_build(struct bf_isolate *isolate, const struct bf_build_request *request,
                        VkResult *driver_result);
 
+/* Of a test that is a helper itself. What it says is sent, and a request is received and forgotten:
+ * false if the program has gone. Ends the process, with 2, if that can't be. */
+struct bf_wire_header;
+void own_helper_say(const struct bf_wire_header *header);
+bool own_helper_hear(void);
+
 #endif

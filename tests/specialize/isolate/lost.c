@@ -3,10 +3,8 @@
 #include "isolate_helper.h"
 
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 
-#include "specialize/isolate/spawn.h"
 #include "specialize/isolate/wire.h"
 
 /* --------------------------------------------------------------------------- A helper like that */
@@ -19,19 +17,13 @@ static void lost_say(enum bf_wire_kind kind, uint32_t number, VkResult result)
                                           .kind = (uint32_t)kind,
                                           .number = number,
                                           .result = (int32_t)result};
-    if (write(BF_SPAWN_SOCKET, &header, sizeof(header)) != sizeof(header))
-        _exit(2);
+    own_helper_say(&header);
 }
 
 static void lost_hear(void)
 {
-    struct bf_wire_header header;
-    if (recv(BF_SPAWN_SOCKET, &header, sizeof(header), MSG_WAITALL) != sizeof(header))
+    if (!own_helper_hear())
         _exit(0);
-    char *body = malloc(header.size + 1);
-    if (recv(BF_SPAWN_SOCKET, body, header.size, MSG_WAITALL) != (ssize_t)header.size)
-        _exit(2);
-    free(body);
 }
 
 /* Ends when the program does, in lost_hear. */
