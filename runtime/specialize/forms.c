@@ -238,7 +238,7 @@ enum bf_reason bf_forms_make(struct bf_job *job, struct bf_folded forms[BF_FORMS
         reason = form_fold(job, BF_FORM_NO_CONTRACTION, &forms[BF_FORM_NO_CONTRACTION]);
     if (reason == BF_REASON_NONE)
         reason = forms_check(job, forms, BF_FORM_PLAIN, is_same(forms) ? 1 : 2, &specials);
-    /* Where it isn't for those that forms differ, another would agree by luck. */
+    /* Without specials it isn't for these that forms differ: another would agree by luck. */
     const bool more = specials && (reason == BF_REASON_INEXACT || reason == BF_REASON_NONE);
     if (!more)
         return reason;

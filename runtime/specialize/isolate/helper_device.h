@@ -18,8 +18,8 @@ struct helper_device {
     bool robust;
     bool subgroup_sizes; /* a driver may choose the size of a pipeline's subgroups */
     bool borrowed;       /* the instance is another one's */
-    bool robust2,
-        robust_images2; /* robustness2: of buffers, and with these of images, is enabled */
+    bool robust2;        /* robustness2 is enabled, of buffers, */
+    bool robust_images2; /* and of images, too */
     VkPhysicalDeviceDriverProperties driver; /* zeros: not known */
     uint32_t driver_version;
     VkPhysicalDeviceFeatures features; /* that are enabled; not those of chains */

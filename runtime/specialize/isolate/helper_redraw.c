@@ -277,10 +277,10 @@ VkResult helper_redraw_check(struct helper_device *device, struct bf_wire_check 
                              struct helper_pipeline *pipelines, const struct bf_check_plan *plan,
                              struct bf_wire_verdict *verdict, bool *hung)
 {
-    struct bf_wire_verdict now;
     if (!check->interface.graphics || !helper_any_passed(verdict))
         return VK_SUCCESS;
     struct redraw_state states[BF_CHECK_BUILDS] = {{.blends = NULL}};
+    struct bf_wire_verdict now;
     VkResult result = VK_SUCCESS;
     const VkFormat format = depth_format(device);
     for (uint32_t i = 0; i < check->build_count && result == VK_SUCCESS; i++) {

@@ -53,7 +53,7 @@ struct bf_isolate {
     pthread_cond_t freed;
     uint32_t count;
     uint32_t failures;         /* failed starts in a row */
-    char why[BF_ISOLATE_LACK]; /* the last one failed; empty: none has */
+    char why[BF_ISOLATE_LACK]; /* the last one failed, under the lock; empty: none has */
     struct helper helpers[HELPERS_MOST];
 };
 
