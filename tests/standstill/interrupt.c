@@ -52,16 +52,21 @@ static bool sees_sleep(void)
     return seen;
 }
 
-/* All is over, and so well known that the watchdog rests. 'end': what the program does then. */
+/* All is over, and so well known that the watchdog rests. 'end': what the program does then.
+ * SIGTERM comes to this thread, not to the driver's, and is handled within a slice: ThreadSanitizer
+ * leaves a signal for the thread's next call where it doesn't know that the thread waits. */
 static int run_resting(const char *end)
 {
     static const uint32_t one[] = {1, WORLD_END};
+    static const struct timespec slice = {.tv_nsec = 10000000};
     struct device w;
-    sigset_t go_on;
-    int number;
+    sigset_t go_on, ends;
     sigemptyset(&go_on);
     sigaddset(&go_on, SIGUSR1);
     sigprocmask(SIG_BLOCK, &go_on, NULL);
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGTERM);
+    sigprocmask(SIG_BLOCK, &ends, NULL);
     if (!sees_sleep()) {
         say("skip");
         return 77;
@@ -71,8 +76,10 @@ static int run_resting(const char *end)
     assert_success(vulkan_submit(w.queues[0][0], (struct vulkan_batch){0}));
     assert_success(vkQueueWaitIdle(w.queues[0][0]));
     told_await_sleep(true);
+    sigprocmask(SIG_UNBLOCK, &ends, NULL);
     say("ready");
-    sigwait(&go_on, &number);
+    while (sigtimedwait(&go_on, NULL, &slice) != SIGUSR1)
+        ;
     if (strcmp(end, "begins") == 0)
         assert_submitted(w.queues[0][0], .wait = t, .wait_value = 3);
     return 5;
