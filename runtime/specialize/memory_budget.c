@@ -94,6 +94,11 @@ static uint64_t shortage(struct bf_specializer *s, uint64_t bytes)
     return room->most && taken > room->most ? taken - room->most : 0;
 }
 
+bool bf_memory_budget_lacks(struct bf_specializer *s, uint64_t bytes)
+{
+    return shortage(s, bytes) != 0;
+}
+
 /* Whether evicting all that are worth less would free enough. After worths_halve_unused. */
 static bool is_enough(struct bf_specializer *s, const struct bf_candidate *candidate,
                       uint64_t missing)

@@ -18,17 +18,24 @@ static void prepare(void *context)
     bf_isolate_prepare(s->isolate);
 }
 
+static void frozen_set(struct bf_specializer *s, bool frozen)
+{
+    bf_lock_acquire(&s->lock);
+    atomic_store(&s->frozen, frozen);
+    bf_lock_release(&s->lock);
+}
+
 static void on_mode(void *context, const BfBackgroundModeInfo *info)
 {
     struct bf_specializer *s = context;
+    const bool freezes = info->mode == BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM;
+    const bool begins = freezes && !atomic_load(&s->frozen);
     bf_submissions_settle(&s->submissions);
-    /* What has ended before a freeze begins is published. */
-    if (!s->frozen)
-        atomic_store(&s->last_taken, UINT64_MAX);
-    bf_specializer_collect(s);
-    if (!s->frozen)
+    if (!freezes)
+        frozen_set(s, false);
+    bf_specializer_collect(s); /* what has ended before a freeze begins is published */
+    if (begins)
         atomic_store(&s->last_taken, 0);
-    s->frozen = info->mode == BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM;
     atomic_store(&s->recorder.intrusive,
                  info->mode == BF_BACKGROUND_PROCESSING_MODE_ALLOW_INTRUSIVE_MEASUREMENTS);
     bf_analysis_allow(s);
@@ -48,6 +55,8 @@ static void on_mode(void *context, const BfBackgroundModeInfo *info)
     default:
         break;
     }
+    if (freezes)
+        frozen_set(s, true);
 }
 
 static BfMeasurementsState further(void *context)

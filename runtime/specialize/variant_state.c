@@ -243,8 +243,7 @@ static void take_over(struct bf_specializer *s, struct bf_job *job)
 /* CV-4 holds none back. */
 static bool nothing_is_frozen(struct bf_specializer *s)
 {
-    return bf_background_may_adapt(bf_device_gpu(s->info.device)->background) ||
-           atomic_load(&s->stopping);
+    return !atomic_load_explicit(&s->frozen, memory_order_relaxed) || atomic_load(&s->stopping);
 }
 
 /* The jobs that have ended, with those that were held, if some of them needn't be any more. */
@@ -264,12 +263,28 @@ static struct bf_job *ended_jobs_take(struct bf_specializer *s)
     return held ? held : jobs;
 }
 
+/* Whether another variant would have to make place for the job's. The lock is held. */
+static bool job_displaces(struct bf_specializer *s, const struct bf_job *job)
+{
+    struct bf_variant_states *states = variant_states_of(s, job->pipeline);
+    struct bf_candidate *other;
+    return states && job->reason == BF_REASON_NONE &&
+           (bf_memory_budget_lacks(s, job->bytes) ||
+            (find_place(s, states, states->candidates[job->candidate].uses, &other) && other));
+}
+
+/* Whether the job may be taken over during a freeze [CV-4]. The lock is held. */
+static bool job_is_committed(struct bf_specializer *s, const struct bf_job *job)
+{
+    return job->remember_only ||
+           (job->number <= atomic_load(&s->last_taken) && !job_displaces(s, job));
+}
+
 /* True: it has been taken over, and is over. */
 static bool job_collect(struct bf_specializer *s, struct bf_job *job)
 {
     bf_lock_acquire(&s->lock);
-    bool taken =
-        job->remember_only || nothing_is_frozen(s) || job->number <= atomic_load(&s->last_taken);
+    bool taken = nothing_is_frozen(s) || job_is_committed(s, job);
     if (taken) {
         take_over(s, job);
     } else {
@@ -327,7 +342,7 @@ static void variant_withdraw_outgrown(struct bf_specializer *s, struct bf_varian
                                       struct bf_candidate *candidate)
 {
     bool outgrown = false;
-    const struct bf_variant *variant = candidate->variant;
+    const struct bf_variant *variant = nothing_is_frozen(s) ? candidate->variant : NULL;
     for (int i = 0; variant && i < 3; i++) {
         uint32_t now = atomic_load(&states->pipeline->groups[i]);
         outgrown |= now > variant->groups[i] && now > variant->asked[i];
@@ -632,7 +647,7 @@ static void measured(void *specializer, const struct bf_ab_sample *sample, doubl
     struct bf_variant_states *states = variant_states_of(s, use->pipeline);
     struct bf_candidate *c =
         states && use->candidate < states->count ? &states->candidates[use->candidate] : NULL;
-    if (c && c->state == BF_VARIANT_STATE_TIMED) {
+    if (c && c->state == BF_VARIANT_STATE_TIMED && nothing_is_frozen(s)) {
         tell_uses(c);
         if (use->variant && !c->used) {
             /* The first use in the program's frames may contain a compilation that the driver

@@ -12,7 +12,8 @@
  *  CV-3  A candidate's number is its index: it never changes, and never stands for other values.
  *  CV-4  While profiling by the system is disabled (a freeze) no variant is published or withdrawn,
  *        and no A/B timing is decided; of builds that end then only those are collected that a
- *        commit asked for which came with it, or before it. The others are when it ends.
+ *        commit asked for which came with it, or before it, and only where no other variant has to
+ *        make place. The others are when it ends. So it is once the call that begins it returns.
  *  CV-5  Once measurements are discarded no later run is told of a verdict that they decided.
  *  FM-1  Of the forms that a variant's module may have, the one in which nothing may be gathered or
  *        re-ordered with what was folded is taken, if it agrees with the general pipeline in every
@@ -186,7 +187,7 @@ struct bf_specializer {
     _Atomic uint64_t last_number;  /* of a job */
     _Atomic uint64_t last_taken;   /* CV-4: of the jobs that are collected during a freeze, too */
     _Atomic bool commits_held; /* those that are held may be among these now; set under the lock */
-    bool frozen;               /* the last mode was a freeze; on_mode's */
+    _Atomic bool frozen;       /* CV-4: the last mode is a freeze; written under the lock */
 
     struct bf_lock lock; /* over what follows, and over all variant states */
     struct bf_variant_states *states;
@@ -260,6 +261,8 @@ bool bf_memory_budget_make_room(struct bf_specializer *specializer,
  * known. */
 bool bf_memory_budget_has_room(struct bf_specializer *specializer,
                                const struct bf_candidate *candidate);
+/* Whether a variant of that size has no room as things are. */
+bool bf_memory_budget_lacks(struct bf_specializer *specializer, uint64_t bytes);
 /* A variant of the candidate is published, or no longer is. */
 void bf_memory_budget_add(struct bf_specializer *specializer, struct bf_variant_states *states,
                           struct bf_candidate *candidate);
