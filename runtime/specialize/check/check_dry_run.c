@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/* A check's dry runs: from little to as much as is compared, and on what inputs that may be. */
+#include "specialize/check/check_state.h"
+
+#include <string.h>
+
+#include "gpu/gpu.h"
+#include "gpu/made.h"
+#include "gpu/memory.h"
+#include "specialize/check/run_extent.h"
+#include "specialize/check/seeds.h"
+#include "specialize/dry_run/dry_run.h"
+#include "specialize/dry_run/needed.h"
+
+#define SUM_LIMITS       19 /* all dry runs, in limits of one */
+#define MOST_INVOCATIONS BF_RUN_INVOCATIONS
+#define LEAST_AREA       16 /* both ways, of dry runs that draw */
+
+void bf_told_finish(struct bf_gpu *gpu, struct bf_told *told)
+{
+    gpu->vk.vkDestroyDescriptorPool(gpu->handle, told->pool, NULL);
+    bf_buffer_destroy(gpu, &told->buffer);
+}
+
+/* What is left of it after an error, bf_told_finish destroys. */
+static VkResult told_make(struct bf_gpu *gpu, VkDescriptorSetLayout layout, struct bf_told *told)
+{
+    const VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1};
+    const VkDescriptorPoolCreateInfo pool = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+        .maxSets = 1,
+        .poolSizeCount = 1,
+        .pPoolSizes = &size,
+    };
+    VkResult result =
+        bf_buffer_create(gpu, sizeof(struct bf_dry_run_result), BF_BUFFER_HOST, &told->buffer);
+    if (result == VK_SUCCESS)
+        result = BF_MADE(gpu->vk.vkCreateDescriptorPool(gpu->handle, &pool, NULL, &told->pool),
+                         &told->pool);
+    const VkDescriptorSetAllocateInfo allocate = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+        .descriptorPool = told->pool,
+        .descriptorSetCount = 1,
+        .pSetLayouts = &layout,
+    };
+    if (result == VK_SUCCESS)
+        result = gpu->vk.vkAllocateDescriptorSets(gpu->handle, &allocate, &told->set);
+    if (result != VK_SUCCESS) {
+        told->set = VK_NULL_HANDLE;
+        return result;
+    }
+    const VkDescriptorBufferInfo buffer = {told->buffer.handle, 0, VK_WHOLE_SIZE};
+    const VkWriteDescriptorSet write = {
+        .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+        .dstSet = told->set,
+        .descriptorCount = 1,
+        .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+        .pBufferInfo = &buffer,
+    };
+    gpu->vk.vkUpdateDescriptorSets(gpu->handle, 1, &write, 0, NULL);
+    return VK_SUCCESS;
+}
+
+static bool is_large(const struct bf_check *check)
+{
+    const uint32_t *extent = check->resources.extent;
+    return extent[0] > BF_TEST_EXTENT || extent[1] > BF_TEST_EXTENT || extent[2] > 1;
+}
+
+/* What takes long is checked on images of the least size. */
+static VkResult begin_again(struct bf_check *check)
+{
+    bf_check_drop_resources(check);
+    check->again = check->wrote = false;
+    memset(check->info->reach, 0, sizeof(check->info->reach));
+    check->spent_ns = 0;
+    check->small = true;
+    check->turn = 0;
+    VkResult result = bf_check_prepare(check);
+    if (result != VK_ERROR_FEATURE_NOT_PRESENT)
+        return result;
+    bf_check_give_up(check, check->resources.why);
+    return VK_SUCCESS;
+}
+
+/* Nothing ran; everything that ran ended by itself and stayed inside; or not. */
+enum outcome { QUIET, FINE, TOLD };
+
+/* Towards so many workgroups: twice as many along the axis that lacks most. False: there are as
+ * many. */
+static bool groups_double(uint32_t groups[3], const uint32_t wanted[3])
+{
+    uint32_t axis = 0;
+    for (uint32_t i = 1; i < 3; i++) {
+        if ((uint64_t)wanted[i] * groups[axis] > (uint64_t)wanted[axis] * groups[i])
+            axis = i;
+    }
+    if (groups[axis] >= wanted[axis])
+        return false;
+    groups[axis] = wanted[axis] / 2 < groups[axis] ? wanted[axis] : groups[axis] * 2;
+    return true;
+}
+
+/* *took_ns: of the work. */
+static VkResult dry_run_once(struct bf_check *check, enum outcome *outcome, uint64_t *took_ns)
+{
+    struct bf_dry_run_result *told = check->told.buffer.mapped;
+    *told = (struct bf_dry_run_result){0};
+    VkResult result = bf_check_execute(check, check->info->general, took_ns);
+    *outcome = told->flags ? TOLD : told->invocations ? FINE : QUIET;
+    return result;
+}
+
+/* On a busy machine a run may only seem to take longer than it may: then *took_ns is the
+ * shortest's. */
+static VkResult dry_run(struct bf_check *check, uint64_t longest_ns, enum outcome *outcome,
+                        uint64_t *took_ns)
+{
+    uint64_t next_ns = 0;
+    VkResult result = dry_run_once(check, outcome, took_ns);
+    for (uint32_t i = 1;
+         result == VK_SUCCESS && *outcome != TOLD && *took_ns >= longest_ns && i < BF_CHECK_TRIES;
+         i++) {
+        result = dry_run_once(check, outcome, &next_ns);
+        *took_ns = next_ns < *took_ns ? next_ns : *took_ns;
+    }
+    check->spent_ns += *took_ns;
+    return result;
+}
+
+/* CK-7: time has not kept it from being thorough. */
+static bool runs_enough(const struct bf_check *check, const uint32_t wanted[3])
+{
+    const uint32_t *groups = check->groups;
+    return memcmp(groups, wanted, sizeof(check->groups)) == 0 ||
+           bf_run_invocations(check->info->interface) * groups[0] * groups[1] * groups[2] >=
+               MOST_INVOCATIONS;
+}
+
+static uint64_t pixels_of(const struct bf_check *check, uint32_t area)
+{
+    const uint32_t *extent = check->resources.extent;
+    return (uint64_t)(area < extent[0] ? area : extent[0]) * (area < extent[1] ? area : extent[1]);
+}
+
+static uint32_t whole_area(const struct bf_check *check)
+{
+    const uint32_t *extent = check->resources.extent;
+    return extent[0] > extent[1] ? extent[0] : extent[1];
+}
+
+/* Draws to a part of what there is to draw to, and then to up to sixteen times as much, as long as
+ * that, by what the part took, takes no longer than it may. *took_ns: at last; or what the next
+ * would take, and the area is not the whole. */
+static VkResult dry_run_draws(struct bf_check *check, uint64_t longest_ns, enum outcome *outcome,
+                              uint64_t *took_ns)
+{
+    const uint64_t double_ns = check->checker->double_ns;
+    const uint64_t most_ns = longest_ns > 16 * double_ns ? longest_ns : 16 * double_ns;
+    const uint32_t whole = whole_area(check);
+    for (;;) {
+        const uint32_t area = check->draw.area, next = area < whole / 4 ? area * 4 : whole;
+        const uint64_t times = (pixels_of(check, next) - 1) / pixels_of(check, area) + 1;
+        VkResult result =
+            dry_run(check, area < whole ? most_ns / times : longest_ns, outcome, took_ns);
+        if (result != VK_SUCCESS || *outcome == TOLD || area == whole)
+            return result;
+        if (*took_ns > most_ns / times) {
+            *took_ns *= times;
+            return result;
+        }
+        check->draw.area = next;
+    }
+}
+
+/* One set of inputs. What the least run takes, once the driver has compiled, decides how large
+ * images are, and what each takes, whether the next has more workgroups. */
+static VkResult dry_run_step(struct bf_check *check, struct bf_check_plan *plan,
+                             enum outcome *outcome)
+{
+    const bool first = check->seed == 0, draws = check->info->interface->graphics != NULL;
+    const uint64_t limit_ns = check->checker->limit_ns, double_ns = check->checker->double_ns;
+    uint64_t took_ns = 0;
+    VkResult result = bf_check_make_inputs(check);
+    const uint32_t wanted[3] = {check->groups[0], check->groups[1], check->groups[2]};
+    for (uint32_t i = 0; i < 3; i++)
+        check->groups[i] = 1;
+    if (draws)
+        check->draw.area = bf_draw_narrows(&check->draw) && LEAST_AREA < whole_area(check)
+                               ? LEAST_AREA
+                               : whole_area(check);
+    if (result == VK_SUCCESS && first) /* this one compiles, too */
+        result = dry_run_once(check, outcome, &took_ns);
+    if (result == VK_SUCCESS && draws)
+        result = dry_run_draws(check, limit_ns / 8, outcome, &took_ns);
+    else if (result == VK_SUCCESS)
+        result =
+            dry_run(check, limit_ns / 8 < double_ns ? limit_ns / 8 : double_ns, outcome, &took_ns);
+    const bool whole = !draws || *outcome == TOLD || check->draw.area == whole_area(check);
+    if (result == VK_SUCCESS && first)
+        check->again = took_ns > limit_ns / 8 && is_large(check);
+    if (result == VK_SUCCESS && !check->again && whole && first && took_ns > limit_ns)
+        bf_check_refuse(check, BF_REASON_TOO_SLOW, "its dry run takes too long");
+    while (result == VK_SUCCESS && !check->over && !check->again && !draws && *outcome != TOLD &&
+           took_ns < double_ns && groups_double(check->groups, wanted))
+        result = dry_run(check, double_ns, outcome, &took_ns);
+    memcpy(plan->groups[check->seed], check->groups, sizeof(check->groups));
+    if (result == VK_TIMEOUT)
+        bf_check_give_up(check, "its dry run did not end in time");
+    else if (result == VK_SUCCESS && !check->over && !check->again && !draws && *outcome == FINE &&
+             !runs_enough(check, wanted))
+        bf_check_give_up(check, "its dry run takes too long for enough workgroups");
+    else if (result == VK_SUCCESS && !check->over && !check->again && !whole)
+        bf_check_give_up(check, "its dry run takes too long for all that it draws");
+    else if (result == VK_SUCCESS && !check->over && !check->again &&
+             check->spent_ns > SUM_LIMITS * limit_ns)
+        bf_check_give_up(check, "its dry runs take too long together");
+    return result == VK_TIMEOUT ? VK_SUCCESS : result;
+}
+
+/* The number of the first that is needed and was not come to; BF_DRY_RUN_POINTS: none. */
+static uint32_t first_dark(const struct bf_check *check)
+{
+    const uint32_t *needed = check->info->needed;
+    for (uint32_t i = 0; needed && i < BF_DRY_RUN_POINTS; i++) {
+        if (needed[i / 32] & ~check->points[i / 32] & UINT32_C(1) << i % 32)
+            return i;
+    }
+    return BF_DRY_RUN_POINTS;
+}
+
+/* Whether these inputs have come to any that is needed and was not come to before. [CK-22] */
+static bool points_gather(struct bf_check *check)
+{
+    const struct bf_dry_run_result *told = check->told.buffer.mapped;
+    const uint32_t *needed = check->info->needed, *beyond = check->info->beyond;
+    bool any = false;
+    for (uint32_t i = 0; i < BF_DRY_RUN_POINTS / 32; i++) {
+        if (beyond && beyond[i] & told->points[i])
+            bf_check_give_up(check, "its dry run comes to what is out of reach");
+        any |= needed && needed[i] & told->points[i] & ~check->points[i];
+        check->points[i] |= told->points[i];
+    }
+    return any;
+}
+
+VkResult bf_check_dry_run(struct bf_checker *checker, struct bf_check_info *info,
+                          VkDescriptorSetLayout layout, struct bf_check_plan *plan)
+{
+    struct bf_check *check;
+    *plan = (struct bf_check_plan){0};
+    VkResult result = bf_check_begin(checker, info, &check);
+    if (result != VK_SUCCESS)
+        return result;
+    bool told = false; /* on some inputs */
+    struct bf_check_plan found = {0};
+    if (!check->over)
+        result = told_make(checker->place.gpu, layout, &check->told);
+    while (result == VK_SUCCESS && !check->over && check->seed < BF_SEEDS_END) {
+        enum outcome outcome = QUIET;
+        if (check->seed == BF_USUAL_SEEDS && !bf_seeds_small_dispatch(info))
+            check->seed = BF_FIRST_ANY_SEED;
+        if (check->seed >= BF_FIRST_ANY_SEED && check->seed < BF_CHECK_SEEDS &&
+            first_dark(check) == BF_DRY_RUN_POINTS)
+            check->seed = BF_CHECK_SEEDS;
+        const bool for_dark = check->seed >= BF_FIRST_ANY_SEED && check->seed < BF_CHECK_SEEDS;
+        if (!bf_seed_suits(info, check->seed)) {
+            check->seed++;
+            continue;
+        }
+        result = bf_check_reshape(check);
+        if (result == VK_ERROR_FEATURE_NOT_PRESENT) { /* there are no such images */
+            result = VK_SUCCESS;
+            check->seed++;
+            continue;
+        }
+        if (result == VK_SUCCESS)
+            result = dry_run_step(check, &found, &outcome);
+        if (result == VK_SUCCESS && check->again) {
+            result = begin_again(check);
+            continue;
+        }
+        told |= outcome == TOLD;
+        bool wanted = outcome == FINE && (points_gather(check) || !for_dark);
+        if (wanted)
+            bf_check_note_reach(check);
+        if (check->seed < BF_CHECK_SEEDS)
+            found.seeds |= (uint64_t)wanted << check->seed;
+        else
+            found.more_seeds |= (uint64_t)wanted << (check->seed - BF_CHECK_SEEDS);
+        check->seed++;
+        found.small = check->small;
+        found.sources = info->sources;
+    }
+    if (result == VK_SUCCESS && !check->over && !found.seeds && told)
+        bf_check_refuse(check, BF_REASON_ENDLESS,
+                        "on no inputs does it end, and stay inside what it indexes");
+    else if (result == VK_SUCCESS && !check->over && !found.seeds)
+        bf_check_give_up(check, "on no inputs does it run");
+    uint64_t others = 0;
+    for (uint32_t i = 0; i < BF_CHECK_SEEDS; i++)
+        others |= (uint64_t)(bf_seeds[i].shape == BF_SHAPE_OTHER) << i;
+    if (result == VK_SUCCESS && !check->over && bf_seeds_read_others(info) &&
+        !(found.seeds & others))
+        bf_check_give_up(check, "it can't be run on images of other formats");
+    info->dark = first_dark(check);
+    if (result == VK_SUCCESS && !check->over && info->dark < BF_DRY_RUN_POINTS)
+        bf_check_refuse(check, BF_REASON_UNCOVERED, "no inputs come to all that folding affects");
+    if (result == VK_SUCCESS && !check->over)
+        *plan = found;
+    bf_check_end(check);
+    return result;
+}
