@@ -450,9 +450,13 @@ void icd_tell_append(VkCommandBuffer commandBuffer)
     struct icd_buffer *buffer = NULL;
     if (commands->object.device->config->tells && commands->last_set)
         buffer = icd_descriptor_buffer(commands->last_set, &offset);
-    if (buffer && offset + 8 <= buffer->size)
-        for (uint32_t i = 0; i < commands->object.device->config->tells; i++)
-            fill_append(commandBuffer, buffer, offset + 4 - 4 * i, 4, 1);
+    if (!buffer || offset + 16 > buffer->size)
+        return;
+    fill_append(commandBuffer, buffer, offset + 4, 4, 1);
+    if (commands->object.device->config->tells != 3)
+        fill_append(commandBuffer, buffer, offset + 12, 4, 65536);
+    if (commands->object.device->config->tells == 2)
+        fill_append(commandBuffer, buffer, offset, 4, 1);
 }
 
 static void icd_CmdFillBuffer(VkCommandBuffer commandBuffer, VkBuffer dstBuffer,

@@ -294,7 +294,7 @@ void icd_config_read(struct icd_config *config, uint32_t ordinal)
         config->difference = UINT64_MAX;
     config->host_memory = device_number("BELFRY_ICD_HOST_MEMORY", ordinal, 2, 1);
     config->gpu = device_number("BELFRY_ICD_GPU", ordinal, 1, 0);
-    config->tells = device_number("BELFRY_ICD_TELLS", ordinal, 2, 0);
+    config->tells = device_number("BELFRY_ICD_TELLS", ordinal, 3, 0);
     config->reports = device_number("BELFRY_ICD_REPORTS", ordinal, 1, 0);
     config->generated = device_number("BELFRY_ICD_GENERATED", ordinal, 1, 0);
     config->latency = device_number("BELFRY_ICD_LATENCY", ordinal, 1, 0);

@@ -206,7 +206,7 @@ struct icd_config {
     uint64_t difference;     /* maxTimelineSemaphoreValueDifference */
     uint32_t dispatch_us;    /* what a dispatch takes; 0: it does nothing */
     uint32_t dispatch_every; /* of how many on a queue one takes that; 0: each does */
-    uint32_t tells;          /* words in which dispatches and draws store 1 */
+    uint32_t tells;          /* what dispatches and draws store, as dry runs do */
     uint32_t submit_us;      /* what a submission costs its caller, */
     uint32_t buffer_us;      /* and each of its command buffers */
     bool generated;          /* extensions of device-generated commands are there */

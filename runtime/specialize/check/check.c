@@ -257,6 +257,7 @@ static VkResult record_work(struct bf_check *check, VkPipeline pipeline)
     VkResult result = begin_commands(check, BF_CHECK_WORK, true);
     if (result != VK_SUCCESS)
         return result;
+    bf_lane_record_begin(check->checker, check->lane, commands);
     gpu->vk.vkCmdBindPipeline(commands, point, pipeline);
     bf_test_resources_bind(&check->resources, commands, point);
     push_constants(check, commands);
@@ -264,10 +265,11 @@ static VkResult record_work(struct bf_check *check, VkPipeline pipeline)
         gpu->vk.vkCmdBindDescriptorSets(commands, point, layout->handle, layout->set_count, 1,
                                         &check->told.set, 0, NULL);
     if (interface->graphics) {
-        bf_draw_record(&check->draw, commands, check->seed, seed->instance);
+        bf_draw_record(&check->draw, commands, check->seed, seed->instance, check->second);
     } else {
         gpu->vk.vkCmdDispatch(commands, check->groups[0], check->groups[1], check->groups[2]);
     }
+    bf_lane_record_end(check->checker, check->lane, commands);
     if (check->told.set)
         bf_commands_put_barrier(gpu, commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
                                 VK_PIPELINE_STAGE_2_HOST_BIT);
@@ -339,6 +341,9 @@ VkResult bf_check_make_inputs(struct bf_check *check)
         .named_count = names ? check->info->named_count : 0,
     };
     bf_test_resources_fill(&check->resources, &inputs);
+    check->second = check->info->plan
+                        ? check->info->plan->second[check->seed]
+                        : check->seed / 2 % 2; /* whether it is odd says other things */
     if (check->info->plan)
         memcpy(check->groups, check->info->plan->groups[check->seed], sizeof(check->groups));
     else

@@ -23,12 +23,15 @@
  *        never ended, by bf_checker_destroy.
  *
  *  CK-6  A dry run begins with one workgroup, or with 16 by 16 pixels where the scissor is dynamic,
- *        on each of its inputs: what has been submitted can't be stopped. With a plan, nothing runs
- *        on inputs that the plan leaves out, nor with images or workgroups of other sizes than it
- *        says: as they were when the dry run told of nothing on them.
+ *        on each of its inputs: what has been submitted can't be stopped. How many pixels come next
+ *        is decided by what those fragments took that there were. With a plan, nothing runs on
+ *        inputs that the plan leaves out, nor with images or workgroups of other sizes than it has:
+ *        as they were when the dry run told of nothing on them.
  *  CK-7  How fast a machine is, and how busy, decides whether something is checked, never how
- *        thoroughly: a plan whose dispatches time kept from having the workgroups of the program on
- *        all inputs that were to have them, or as many as are ever run on others, is no plan.
+ *        thoroughly. Time that work waits for others isn't its own, as far as it can be told: by
+ *        timestamps around it, or on a CPU by what was computed. A plan whose dispatches time kept
+ *        from having the workgroups of the program on all inputs that were to have them, or as many
+ *        as are ever run on others, is no plan.
  *  CK-8  With points that are needed there is a plan only if each of them was come to on inputs
  *        that the plan has, with the workgroups that it says: BF_REASON_UNCOVERED otherwise, once
  *        all inputs have been tried.
@@ -78,10 +81,11 @@
  *        invocations themselves, and of those for points that are dark, mostly 0, 1 and those that
  *        shaders and what is folded name: what is asked for by equality is then come to with many
  *        other numbers.
- *  CK-24 What is drawn is one instance of one primitive, or of several that lie apart, as those do
- *        that a vertex shader makes up, or of which one is culled: fragments that others overwrite
- *        would come to points, and nobody would compare what they write. Of two triangles from
- *        buffers that face either way each is drawn on half of the inputs.
+ *  CK-24 What is drawn is one instance of one primitive, or of two that lie apart, as those do that
+ *        a vertex shader makes up: fragments that others overwrite would come to points, and nobody
+ *        would compare what they write. Of two triangles from buffers that face either way each is
+ *        drawn on half of the inputs; but where a dry run shows that one has no fragments, as where
+ *        it is culled, the other one.
  *
  * Proven by tests/specialize.
  *
@@ -115,7 +119,8 @@ struct bf_gpu;
 struct bf_check_queue {
     VkQueue handle; /* VK_NULL_HANDLE: there is none */
     uint32_t family;
-    VkQueueFlags flags; /* of the family */
+    VkQueueFlags flags;      /* of the family */
+    uint32_t timestamp_bits; /* timestampValidBits; 0: there are no timestamps */
 };
 
 struct bf_checker_info {
@@ -140,14 +145,16 @@ struct bf_check_plan {
     uint32_t sources;    /* as of the info that it was made for */
     bool small;          /* images are of the least size */
     uint32_t groups[BF_CHECK_SEEDS + BF_CHECK_MORE_SEEDS][3]; /* of dispatches */
+    bool second[BF_CHECK_SEEDS + BF_CHECK_MORE_SEEDS]; /* of draws: which primitive (CK-24) */
 };
 
 struct bf_check_form {
     VkPipeline handle;
     /* out: BF_REASON_NONE: passed. _INEXACT, _UNCHECKABLE, _LOST, _CANCELLED, _MEMORY */
     enum bf_reason reason;
-    /* out: the first run, from its submission until the CPU saw its end; where the device is a CPU
-     * no more than it computed. The same holds for the times below. */
+    /* out: the first run, by the queue's timestamps around the work; without, from its submission
+     * until the CPU saw its end; where the device is a CPU no more than it computed. The same holds
+     * for the times below. */
     uint64_t first_use_ns;
     uint64_t steady_ns; /* out: its runs on all inputs but the first, together; 0: none */
 };
@@ -212,8 +219,8 @@ void bf_check_end(struct bf_check *check);
  * than the layout has otherwise: of 'told', with one storage buffer at binding 0. A dispatch begins
  * with one workgroup, and is doubled as long as the shortest of three runs takes less than
  * 'double_ns'; a draw begins with a few pixels, and goes to sixteen times as many as long as these,
- * by what the few took, take no more than 16 times that. Where the device is a CPU, only time that
- * it computes in counts.
+ * by what the few took, take no more than 16 times that, and to 16 more each way where there were
+ * hardly any fragments. Where the device is a CPU, only time that it computes in counts.
  *
  * Where none is left, or they can't be run, or not with enough workgroups (CK-7), info->why and
  * 'refused' say so, and *plan is empty. Errors as above.

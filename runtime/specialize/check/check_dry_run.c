@@ -107,7 +107,9 @@ static VkResult dry_run_once(struct bf_check *check, enum outcome *outcome, uint
     struct bf_dry_run_result *told = check->told.buffer.mapped;
     *told = (struct bf_dry_run_result){0};
     VkResult result = bf_check_execute(check, check->info->general, took_ns);
-    *outcome = told->flags ? TOLD : told->invocations ? FINE : QUIET;
+    const bool draws = check->info->interface->graphics != NULL;
+    const bool ran = draws ? told->fragments != 0 : told->invocations != 0;
+    *outcome = told->flags ? TOLD : ran ? FINE : QUIET;
     return result;
 }
 
@@ -149,6 +151,24 @@ static uint32_t whole_area(const struct bf_check *check)
     return extent[0] > extent[1] ? extent[0] : extent[1];
 }
 
+/* How many times as long as what has been drawn to it may take to draw to the next area, which is
+ * found; 0: there is no saying, since hardly anything was drawn, but it is hardly larger. */
+static uint64_t area_next(const struct bf_check *check, uint64_t took_ns, uint32_t *next)
+{
+    const struct bf_dry_run_result *told = check->told.buffer.mapped;
+    const uint32_t area = check->draw.area, whole = whole_area(check);
+    const uint64_t pixels = pixels_of(check, area);
+    const bool few = told->fragments < pixels / 4;
+    const uint64_t seen = told->fragments < pixels ? told->fragments : pixels;
+    if (few)
+        *next = area + LEAST_AREA < whole ? area + LEAST_AREA : whole;
+    else
+        *next = area < whole / 4 ? area * 4 : whole;
+    if (few && (!seen || took_ns <= check->checker->double_ns / 64)) /* what a submission takes */
+        return 0;
+    return (pixels_of(check, *next) - pixels + seen - 1) / seen + 1;
+}
+
 /* Draws to a part of what there is to draw to, and then to up to sixteen times as much, as long as
  * that, by what the part took, takes no longer than it may. *took_ns: at last; or what the next
  * would take, and the area is not the whole. */
@@ -159,18 +179,31 @@ static VkResult dry_run_draws(struct bf_check *check, uint64_t longest_ns, enum 
     const uint64_t most_ns = longest_ns > 16 * double_ns ? longest_ns : 16 * double_ns;
     const uint32_t whole = whole_area(check);
     for (;;) {
-        const uint32_t area = check->draw.area, next = area < whole / 4 ? area * 4 : whole;
-        const uint64_t times = (pixels_of(check, next) - 1) / pixels_of(check, area) + 1;
+        uint32_t next;
         VkResult result =
-            dry_run(check, area < whole ? most_ns / times : longest_ns, outcome, took_ns);
-        if (result != VK_SUCCESS || *outcome == TOLD || area == whole)
+            dry_run(check, check->draw.area < whole ? most_ns / 16 : longest_ns, outcome, took_ns);
+        if (result != VK_SUCCESS || *outcome == TOLD || check->draw.area == whole)
             return result;
-        if (*took_ns > most_ns / times) {
+        const uint64_t times = area_next(check, *took_ns, &next);
+        if (times && *took_ns > most_ns / times) {
             *took_ns *= times;
             return result;
         }
         check->draw.area = next;
     }
+}
+
+/* The primitive that is there, if one of the two is [CK-24]. */
+static VkResult dry_run_either(struct bf_check *check, uint64_t longest_ns, enum outcome *outcome,
+                               uint64_t *took_ns)
+{
+    const uint32_t least = check->draw.area;
+    VkResult result = dry_run_draws(check, longest_ns, outcome, took_ns);
+    if (result != VK_SUCCESS || *outcome != QUIET)
+        return result;
+    check->second = !check->second;
+    check->draw.area = least;
+    return dry_run_draws(check, longest_ns, outcome, took_ns);
 }
 
 /* One set of inputs. What the least run takes, once the driver has compiled, decides how large
@@ -192,7 +225,7 @@ static VkResult dry_run_step(struct bf_check *check, struct bf_check_plan *plan,
     if (result == VK_SUCCESS && first) /* this one compiles, too */
         result = dry_run_once(check, outcome, &took_ns);
     if (result == VK_SUCCESS && draws)
-        result = dry_run_draws(check, limit_ns / 8, outcome, &took_ns);
+        result = dry_run_either(check, limit_ns / 8, outcome, &took_ns);
     else if (result == VK_SUCCESS)
         result =
             dry_run(check, limit_ns / 8 < double_ns ? limit_ns / 8 : double_ns, outcome, &took_ns);
@@ -205,6 +238,7 @@ static VkResult dry_run_step(struct bf_check *check, struct bf_check_plan *plan,
            took_ns < double_ns && groups_double(check->groups, wanted))
         result = dry_run(check, double_ns, outcome, &took_ns);
     memcpy(plan->groups[check->seed], check->groups, sizeof(check->groups));
+    plan->second[check->seed] = check->second;
     if (result == VK_TIMEOUT)
         bf_check_give_up(check, "its dry run did not end in time");
     else if (result == VK_SUCCESS && !check->over && !check->again && !draws && *outcome == FINE &&

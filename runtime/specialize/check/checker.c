@@ -25,9 +25,19 @@ VkResult bf_lane_open(struct bf_checker *checker, uint32_t index)
         .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
         .queueFamilyIndex = lane->queue.family,
     };
-    return lane->pool ? VK_SUCCESS
-                      : BF_MADE(gpu->vk.vkCreateCommandPool(gpu->handle, &pool, NULL, &lane->pool),
-                                &lane->pool);
+    const VkQueryPoolCreateInfo stamps = {
+        .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+        .queryType = VK_QUERY_TYPE_TIMESTAMP,
+        .queryCount = 2,
+    };
+    VkResult result = VK_SUCCESS;
+    if (!lane->pool)
+        result = BF_MADE(gpu->vk.vkCreateCommandPool(gpu->handle, &pool, NULL, &lane->pool),
+                         &lane->pool);
+    if (result == VK_SUCCESS && !lane->stamps && lane->queue.timestamp_bits && !checker->cpu)
+        result = BF_MADE(gpu->vk.vkCreateQueryPool(gpu->handle, &stamps, NULL, &lane->stamps),
+                         &lane->stamps);
+    return result;
 }
 
 VkResult bf_checker_create(const struct bf_checker_info *info, struct bf_checker **out)
@@ -61,6 +71,7 @@ VkResult bf_checker_create(const struct bf_checker_info *info, struct bf_checker
         VkPhysicalDeviceProperties properties;
         describe(info->physical, &properties);
         checker->cpu = properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+        checker->period_ns = (double)properties.limits.timestampPeriod;
         checker->double_ns = info->double_ns ? info->double_ns
                              : checker->cpu  ? DOUBLE_CPU_NS
                                              : DOUBLE_NS;
@@ -89,6 +100,8 @@ void bf_checker_destroy(struct bf_checker *checker)
     if (checker->forlorn)
         bf_check_free(checker->forlorn);
     for (uint32_t i = 0; i < BF_LANES; i++) {
+        if (checker->lanes[i].stamps)
+            gpu->vk.vkDestroyQueryPool(gpu->handle, checker->lanes[i].stamps, NULL);
         if (checker->lanes[i].pool)
             gpu->vk.vkDestroyCommandPool(gpu->handle, checker->lanes[i].pool, NULL);
     }
@@ -122,19 +135,57 @@ VkResult bf_lane_execute(struct bf_checker *checker, const struct bf_lane *lane,
     return result;
 }
 
-/* On a CPU that is busy with others, work of little priority mostly waits: that isn't the work's
- * time. */
-static uint64_t time_taken(const struct bf_checker *checker, uint64_t waited_ns,
-                           uint64_t computed_ns)
+void bf_lane_record_begin(const struct bf_checker *checker, const struct bf_lane *lane,
+                          VkCommandBuffer commands)
 {
-    return checker->cpu && computed_ns < waited_ns ? computed_ns : waited_ns;
+    struct bf_gpu *gpu = checker->place.gpu;
+    if (!lane->stamps)
+        return;
+    gpu->vk.vkCmdResetQueryPool(commands, lane->stamps, 0, 2);
+    gpu->vk.vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, lane->stamps, 0);
+}
+
+void bf_lane_record_end(const struct bf_checker *checker, const struct bf_lane *lane,
+                        VkCommandBuffer commands)
+{
+    if (lane->stamps)
+        checker->place.gpu->vk.vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT,
+                                                   lane->stamps, 1);
+}
+
+/* By the queue's own clock. UINT64_MAX: it says nothing. */
+static uint64_t time_stamped(const struct bf_checker *checker, const struct bf_lane *lane)
+{
+    const struct bf_gpu *gpu = checker->place.gpu;
+    const uint32_t bits = lane->queue.timestamp_bits;
+    uint64_t stamps[2];
+    if (!lane->stamps ||
+        gpu->vk.vkGetQueryPoolResults(gpu->handle, lane->stamps, 0, 2, sizeof(stamps), stamps,
+                                      sizeof(stamps[0]), VK_QUERY_RESULT_64_BIT) != VK_SUCCESS)
+        return UINT64_MAX;
+    const uint64_t ticks =
+        (stamps[1] - stamps[0]) & (bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX);
+    const double ns = (double)ticks * checker->period_ns;
+    return ns > 0 && ns < (double)INT64_MAX ? (uint64_t)ns + 1 : UINT64_MAX;
+}
+
+/* A queue or processor that is busy has work of little priority wait, mostly: that isn't the work's
+ * time. */
+static uint64_t time_taken(const struct bf_checker *checker, const struct bf_lane *lane,
+                           uint64_t waited_ns, uint64_t computed_ns)
+{
+    const uint64_t own_ns = checker->cpu ? computed_ns : time_stamped(checker, lane);
+    return own_ns < waited_ns ? own_ns : waited_ns;
 }
 
 VkResult bf_lane_execute_timed(struct bf_checker *checker, const struct bf_lane *lane,
                                VkCommandBuffer commands, uint64_t *took_ns)
 {
-    uint64_t begin = bf_now_ns(), computed = bf_process_ns();
+    const uint64_t begin = bf_now_ns(), computed = bf_process_ns();
     VkResult result = bf_lane_execute(checker, lane, commands);
-    *took_ns = time_taken(checker, bf_now_ns() - begin, bf_process_ns() - computed);
+    const uint64_t waited_ns = bf_now_ns() - begin;
+    *took_ns = waited_ns;
+    if (result == VK_SUCCESS)
+        *took_ns = time_taken(checker, lane, waited_ns, bf_process_ns() - computed);
     return result;
 }

@@ -22,12 +22,14 @@ enum { BF_LANE_COMPUTE, BF_LANE_DIRECT, BF_LANES };
 struct bf_lane {
     struct bf_check_queue queue;
     VkCommandPool pool;
+    VkQueryPool stamps; /* before and after timed work; VK_NULL_HANDLE: the queue has none */
 };
 
 struct bf_checker {
     struct bf_test_place place;
     uint64_t patience_ns, limit_ns, double_ns;
-    bool cpu; /* the device is one */
+    bool cpu;         /* the device is one */
+    double period_ns; /* of a tick of its timestamps */
     struct bf_lane lanes[BF_LANES];
     VkFence fence;
     bool hung;                /* a submission has not ended: nothing more is checked */
@@ -41,7 +43,13 @@ VkResult bf_lane_open(struct bf_checker *checker, uint32_t index);
 /* Submits and waits. VK_TIMEOUT: it has not ended, and may never. */
 VkResult bf_lane_execute(struct bf_checker *checker, const struct bf_lane *lane,
                          VkCommandBuffer commands);
-/* The same of work whose time is asked for, in nanoseconds. */
+
+/* The same of work whose time is asked for, in nanoseconds: its commands begin and end with these,
+ * which are recorded outside of render passes. */
+void bf_lane_record_begin(const struct bf_checker *checker, const struct bf_lane *lane,
+                          VkCommandBuffer commands);
+void bf_lane_record_end(const struct bf_checker *checker, const struct bf_lane *lane,
+                        VkCommandBuffer commands);
 VkResult bf_lane_execute_timed(struct bf_checker *checker, const struct bf_lane *lane,
                                VkCommandBuffer commands, uint64_t *took_ns);
 

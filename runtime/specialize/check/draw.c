@@ -214,7 +214,6 @@ static VkResult plan_vertices(struct bf_draw *draw)
     if (state->vertexBindingDescriptionCount > BF_DRAW_BINDINGS)
         return bf_test_resources_refuse(draw->resources, "it has very many vertex buffers");
     uint32_t position = find_position(state);
-    draw->covers = position != UINT32_MAX;
     for (uint32_t i = 0; i < state->vertexBindingDescriptionCount && result == VK_SUCCESS; i++)
         result = vertex_binding_plan(draw, state, i, position);
     return result;
@@ -685,49 +684,55 @@ static void check_draw_pass_begin(const struct bf_draw *draw, VkCommandBuffer co
         vk->vkCmdNextSubpass(commands, VK_SUBPASS_CONTENTS_INLINE);
 }
 
-static uint32_t vertices_of(VkPrimitiveTopology topology)
-{
-    switch (topology) {
-    case VK_PRIMITIVE_TOPOLOGY_LINE_LIST_WITH_ADJACENCY:
-    case VK_PRIMITIVE_TOPOLOGY_LINE_STRIP_WITH_ADJACENCY:
-        return 4;
-    case VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST_WITH_ADJACENCY:
-    case VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP_WITH_ADJACENCY:
-        return 6;
-    default: /* of lines one, or two */
-        return 3;
-    }
-}
-
-/* Of two triangles from buffers, that face either way, one is drawn, or both if one is culled. What
- * a vertex shader makes up by itself is one triangle, or also the second on half of the inputs: of
- * a square it is the other half, but there may be none, or an array of three corners. */
-static void choose_vertices(const struct bf_draw *draw, uint32_t seed, uint32_t *first,
+/* Of two triangles from buffers, that face either way, one. What a vertex shader makes up by itself
+ * is one triangle, or also the second: of a square it is the other half, but there may be none, or
+ * an array of three corners. */
+static void choose_vertices(const struct bf_draw *draw, bool second, uint32_t *first,
                             uint32_t *count)
 {
     const VkGraphicsPipelineCreateInfo *graphics = draw->interface->graphics;
     const VkPipelineVertexInputStateCreateInfo *vertices = graphics->pVertexInputState;
-    const VkPipelineRasterizationStateCreateInfo *raster = graphics->pRasterizationState;
     const VkPrimitiveTopology topology = graphics->pInputAssemblyState
                                              ? graphics->pInputAssemblyState->topology
                                              : VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
     const bool buffers = vertices && vertices->vertexBindingDescriptionCount;
-    const bool culls = raster && raster->cullMode != VK_CULL_MODE_NONE &&
-                       !check_draw_is_dynamic(draw, VK_DYNAMIC_STATE_CULL_MODE);
     *first = 0;
-    *count = vertices_of(topology);
-    if (topology != VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST)
-        return;
-    const bool second = seed / 2 % 2; /* a seed's number being odd means other things */
-    if (buffers && !(culls && draw->covers))
-        *first = second * 3;
-    else if (buffers || (second && !draw->interface->fragile && !draw->feedback))
+    switch (topology) {
+    case VK_PRIMITIVE_TOPOLOGY_POINT_LIST:
+        *count = 1;
+        *first = second;
+        break;
+    case VK_PRIMITIVE_TOPOLOGY_LINE_LIST:
+        *count = 2;
+        *first = second * 2;
+        break;
+    case VK_PRIMITIVE_TOPOLOGY_LINE_STRIP:
+        *count = 2;
+        *first = second;
+        break;
+    case VK_PRIMITIVE_TOPOLOGY_LINE_LIST_WITH_ADJACENCY:
+    case VK_PRIMITIVE_TOPOLOGY_LINE_STRIP_WITH_ADJACENCY:
+        *count = 4;
+        break;
+    case VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST_WITH_ADJACENCY:
+    case VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP_WITH_ADJACENCY:
         *count = 6;
+        break;
+    default:
+        *count = 3;
+        if (buffers)
+            *first = second * 3;
+        else if (topology == VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST && second &&
+                 !draw->interface->fragile && !draw->feedback)
+            *count = 6;
+        break;
+    }
 }
 
-/* Whether buffers have something of each instance. */
-static bool has_instances(const VkPipelineVertexInputStateCreateInfo *state)
+bool bf_draw_has_instances(const VkGraphicsPipelineCreateInfo *graphics)
 {
+    const VkPipelineVertexInputStateCreateInfo *state =
+        graphics ? graphics->pVertexInputState : NULL;
     bool any = false;
     for (uint32_t i = 0; state && i < state->vertexBindingDescriptionCount; i++)
         any |= state->pVertexBindingDescriptions[i].inputRate == VK_VERTEX_INPUT_RATE_INSTANCE;
@@ -735,7 +740,7 @@ static bool has_instances(const VkPipelineVertexInputStateCreateInfo *state)
 }
 
 void bf_draw_record(const struct bf_draw *draw, VkCommandBuffer commands, uint32_t seed,
-                    uint32_t instance)
+                    uint32_t instance, bool second)
 {
     const struct VolkDeviceTable *vk = &draw->resources->place->gpu->vk;
     const VkPipelineDynamicStateCreateInfo *dynamic = draw->interface->graphics->pDynamicState;
@@ -747,8 +752,8 @@ void bf_draw_record(const struct bf_draw *draw, VkCommandBuffer commands, uint32
     else
         check_draw_pass_begin(draw, commands);
     uint32_t first, count;
-    choose_vertices(draw, seed, &first, &count);
-    const bool instances = has_instances(draw->interface->graphics->pVertexInputState);
+    choose_vertices(draw, second, &first, &count);
+    const bool instances = bf_draw_has_instances(draw->interface->graphics);
     vk->vkCmdDraw(commands, count, 1, first, instances ? 0 : instance);
     if (draw->rendering) {
         vk->vkCmdEndRendering(commands);

@@ -31,7 +31,6 @@ struct bf_draw {
     uint32_t buffers[BF_DRAW_BINDINGS]; /* of vertices, in the order of the state's bindings */
     uint32_t strides[BF_DRAW_BINDINGS];
     bool feedback;     /* it may read what it writes, as an input attachment */
-    bool covers;       /* some buffer has what is taken for positions */
     uint32_t area;     /* both ways, if the scissor is dynamic: no more is drawn to; 0: to all */
     VkRenderPass pass; /* compatible with the program's */
     VkFramebuffer framebuffer;
@@ -45,14 +44,17 @@ VkResult bf_draw_build(struct bf_draw *draw);
 /* A zeroed one is allowed. */
 void bf_draw_finish(struct bf_draw *draw);
 
+/* Whether vertex buffers have something of each instance. 'graphics' NULL: nothing is drawn. */
+bool bf_draw_has_instances(const VkGraphicsPipelineCreateInfo *graphics);
+
 /* Whether 'area' says anything. */
 bool bf_draw_narrows(const struct bf_draw *draw);
 
-/* Pipeline, sets and push constants are bound already. Draws one instance of one primitive, or of
- * several that lie apart or of which one is culled [CK-24]: that instance, unless buffers have
- * something of each. The least 'seed' draws over what is
- * there, others leave it to tests of depth where the pipeline leaves that to commands. */
+/* Pipeline, sets and push constants are bound already. Draws one instance, that one unless buffers
+ * have something of each, of one primitive, or of two that a vertex shader makes up [CK-24];
+ * 'second': another one. The least 'seed' draws over what is there, others leave it to tests of
+ * depth where the pipeline leaves that to commands. */
 void bf_draw_record(const struct bf_draw *draw, VkCommandBuffer commands, uint32_t seed,
-                    uint32_t instance);
+                    uint32_t instance, bool second);
 
 #endif

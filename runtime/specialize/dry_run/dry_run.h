@@ -17,6 +17,7 @@
  *     ... submit ...
  *     result.flags               anything but 0: drop these inputs; no inputs left: uncheckable
  *     result.invocations         how many have told, to compare with how many there were; 0: none
+ *     result.fragments           the same of those that are fragments, which aren't among these
  *     run.bare                   anything but BF_DRY_RUN_FINE: the shader as it is may go other
  *                                ways than its dry run did, whatever that has told: uncheckable
  *
@@ -87,9 +88,9 @@
 /* What lies in the storage buffer. */
 struct bf_dry_run_result {
     uint32_t flags;       /* enum bf_dry_run_flag, of all invocations */
-    uint32_t invocations; /* that have told */
+    uint32_t invocations; /* of other stages, that have told */
     uint32_t rounds;      /* the most that the loops of one invocation have gone round */
-    uint32_t reserved;
+    uint32_t fragments;   /* that have told */
     uint32_t points[BF_DRY_RUN_POINTS / 32]; /* [FU-8] bit i % 32 of word i / 32: point i */
 };
 

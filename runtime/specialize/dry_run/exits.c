@@ -194,9 +194,12 @@ static void finish_put(struct bf_parts *parts, uint32_t result, uint32_t storage
     const uint32_t values[] = {flags_word(parts, end), bf_rewrite_constant(rewrite, 1),
                                BF_PUT_NEW(rewrite, end, SpvOpIAdd, number, rounds[0], rounds[1])};
     static const uint32_t operations[] = {SpvOpAtomicOr, SpvOpAtomicIAdd, SpvOpAtomicUMax};
+    const bool draws =
+        bf_word(parts->m, &parts->m->instructions[parts->m->entry], 1) == SpvExecutionModelFragment;
+    const uint32_t members[] = {0, draws ? 3 : 1, 2}; /* of struct bf_dry_run_result */
     for (uint32_t i = 0; i < 3; i++) {
         uint32_t to = BF_PUT_NEW(rewrite, end, SpvOpAccessChain, pointer, result,
-                                 bf_rewrite_constant(rewrite, i));
+                                 bf_rewrite_constant(rewrite, members[i]));
         BF_PUT_NEW(rewrite, end, operations[i], number, to, scope, relaxed, values[i]);
     }
     for (uint32_t w = 0; w < BF_DRY_RUN_POINTS / 32; w++) {

@@ -488,18 +488,27 @@ static bool is_place(const struct bf_id *id)
  * buffer, into one layer of one viewport; views it draws to all there are. Of the others it has as
  * many, or as the program's states and inputs make them; where it begins with other instances, how
  * far places go (is_place) and what subgroups are, the check and the device say. [FN-8] */
+enum before {
+    UNVARIED_HERE,           /* an input of this stage */
+    UNVARIED_BEFORE,         /* of stages before, too */
+    UNVARIED_WITH_INSTANCES, /* of these alone, where vertex buffers have something of instances */
+    UNVARIED_FLAT,           /* and where what is flat matters: that comes of one vertex */
+};
+
 static const struct {
     uint32_t builtin;
-    bool before; /* an input of stages before, too */
+    enum before before;
     const char *name;
 } unvaried[] = {
-    {SpvBuiltInPrimitiveId, false, "gl_PrimitiveID"},
-    {SpvBuiltInLayer, false, "gl_Layer"},
-    {SpvBuiltInViewportIndex, false, "gl_ViewportIndex"},
-    {SpvBuiltInDrawIndex, true, "gl_DrawID"},
-    {SpvBuiltInBaseVertex, true, "gl_BaseVertex"},
-    {SpvBuiltInDeviceIndex, true, "gl_DeviceIndex"},
-    {SpvBuiltInShadingRateKHR, false, "gl_ShadingRateEXT"},
+    {SpvBuiltInPrimitiveId, UNVARIED_HERE, "gl_PrimitiveID"},
+    {SpvBuiltInLayer, UNVARIED_HERE, "gl_Layer"},
+    {SpvBuiltInViewportIndex, UNVARIED_HERE, "gl_ViewportIndex"},
+    {SpvBuiltInDrawIndex, UNVARIED_BEFORE, "gl_DrawID"},
+    {SpvBuiltInBaseVertex, UNVARIED_BEFORE, "gl_BaseVertex"},
+    {SpvBuiltInDeviceIndex, UNVARIED_BEFORE, "gl_DeviceIndex"},
+    {SpvBuiltInShadingRateKHR, UNVARIED_HERE, "gl_ShadingRateEXT"},
+    {SpvBuiltInInstanceIndex, UNVARIED_WITH_INSTANCES, "gl_InstanceIndex"},
+    {SpvBuiltInVertexIndex, UNVARIED_FLAT, "gl_VertexIndex"},
 };
 #define UNVARIED (sizeof(unvaried) / sizeof(unvaried[0]))
 _Static_assert(BF_NEEDED_ALL == (BF_NEEDED_UNVARIED << UNVARIED) - 1, "a bit for each");
@@ -513,8 +522,15 @@ const char *bf_needed_unvaried(uint32_t sources)
 }
 
 /* What a stage before makes of it comes by way of its outputs, which aren't followed. */
-const char *bf_needed_unvaried_before(const uint32_t *words, size_t count)
+const char *bf_needed_unvaried_before(const uint32_t *words, size_t count, uint32_t sources,
+                                      bool instances)
 {
+    const bool counts[] = {
+        [UNVARIED_HERE] = false,
+        [UNVARIED_BEFORE] = true,
+        [UNVARIED_WITH_INSTANCES] = instances,
+        [UNVARIED_FLAT] = (sources & BF_NEEDED_FLAT) != 0,
+    };
     for (size_t at = 5; at < count; at += words[at] >> 16) {
         const uint32_t opcode = words[at] & 0xffff, length = words[at] >> 16;
         const uint32_t member = opcode == SpvOpMemberDecorate;
@@ -524,7 +540,7 @@ const char *bf_needed_unvaried_before(const uint32_t *words, size_t count)
             words[at + 2 + member] != SpvDecorationBuiltIn)
             continue;
         for (uint32_t k = 0; k < UNVARIED; k++)
-            if (unvaried[k].before && unvaried[k].builtin == words[at + 3 + member])
+            if (counts[unvaried[k].before] && unvaried[k].builtin == words[at + 3 + member])
                 return unvaried[k].name;
     }
     return NULL;
@@ -584,16 +600,22 @@ static bool is_flat(const struct bf_module *m, uint32_t pointer)
     return flat;
 }
 
+static bool is_flat_load(const struct bf_module *m, const struct bf_instruction *in)
+{
+    const uint32_t pointer = in->opcode == SpvOpLoad ? bf_word(m, in, 3) : 0;
+    return bf_pointer_storage(m, pointer) == SpvStorageClassInput && is_flat(m, pointer);
+}
+
 /* Whether a load brings all invocations the same, of what may be another where the variant runs;
  * or those of one primitive, of which draws have but one. */
 static bool is_uniform_load(const struct needed *n, uint32_t b, const struct bf_instruction *in)
 {
     const uint32_t pointer = in->opcode == SpvOpLoad ? bf_word(n->m, in, 3) : 0;
     const uint32_t storage = bf_pointer_storage(n->m, pointer);
-    const bool flat = storage == SpvStorageClassInput && is_flat(n->m, pointer);
-    return (flat || ((storage == SpvStorageClassPushConstant || storage == SpvStorageClassUniform ||
-                      storage == SpvStorageClassStorageBuffer) &&
-                     !(n->origins.value[pointer] & BF_ORIGIN_VARYING))) &&
+    return (is_flat_load(n->m, in) ||
+            ((storage == SpvStorageClassPushConstant || storage == SpvStorageClassUniform ||
+              storage == SpvStorageClassStorageBuffer) &&
+             !(n->origins.value[pointer] & BF_ORIGIN_VARYING))) &&
            !n->origins.folded[in->result] &&
            bf_left_of(&n->left, in, n->flow.blocks[b].label, 0) == BF_LEFT_OPEN;
 }
@@ -625,7 +647,8 @@ static uint32_t sources_find(const struct needed *n)
             sources |= memory_needed(n, in->result) ? bit : 0;
         }
         if (b && n->value[in->result] && is_uniform_load(n, b - 1, in))
-            sources |= BF_NEEDED_UNIFORM;
+            sources |=
+                is_flat_load(n->m, in) ? BF_NEEDED_UNIFORM | BF_NEEDED_FLAT : BF_NEEDED_UNIFORM;
         if (meets_special(n, in))
             sources |= BF_NEEDED_SPECIALS;
         if (asks_for_sizes(in->opcode))

@@ -46,9 +46,10 @@ enum bf_needed_source {
      * alike. */
     BF_NEEDED_UNIFORM = 1 << 4,
     BF_NEEDED_SPECIALS = 1 << 5, /* a 0 or an infinity, constant then, meets what isn't: ranges.h */
+    BF_NEEDED_FLAT = 1 << 6,     /* such values may be made of what one vertex brings a primitive */
     BF_NEEDED_UNVARIED =
-        1 << 6, /* the first of bf_needed_unvaried, which has the bits above, too */
-    BF_NEEDED_ALL = (1 << 13) - 1,
+        1 << 7, /* the first of bf_needed_unvaried, which has the bits above, too */
+    BF_NEEDED_ALL = (1 << 16) - 1,
 };
 
 struct bf_needed_info {
@@ -73,7 +74,9 @@ VkResult bf_needed_find(const struct bf_needed_info *info, bool *needed, bool *b
 /* The name, in GLSL, of one of the built-in inputs among the sources that checks don't vary; NULL:
  * there is none. */
 const char *bf_needed_unvaried(uint32_t sources);
-/* The name of one that a stage before this one has, a valid module of 'count' words. NULL: none. */
-const char *bf_needed_unvaried_before(const uint32_t *words, size_t count);
+/* The name of one that a stage before this one has, a valid module of 'count' words. 'instances':
+ * vertex buffers have something of each, so that draws begin with the first. NULL: none. */
+const char *bf_needed_unvaried_before(const uint32_t *words, size_t count, uint32_t sources,
+                                      bool instances);
 
 #endif

@@ -308,8 +308,11 @@ static VkResult queues_open(struct helper_device *d, const struct bf_wire_device
     for (uint32_t i = 0; result == VK_SUCCESS && i < 2; i++) {
         if (chosen[i] == UINT32_MAX)
             continue;
-        *to[i] =
-            (struct bf_check_queue){.family = chosen[i], .flags = families[chosen[i]].queueFlags};
+        *to[i] = (struct bf_check_queue){
+            .family = chosen[i],
+            .flags = families[chosen[i]].queueFlags,
+            .timestamp_bits = families[chosen[i]].timestampValidBits,
+        };
         d->gpu.vk.vkGetDeviceQueue(device, chosen[i], 0, &to[i]->handle);
         bf_gpu_add_family(&d->gpu, chosen[i]);
     }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "gpu/driver_bug.h"
+#include "specialize/check/draw.h"
 #include "specialize/dry_run/dry_run.h"
 #include "specialize/dry_run/needed.h"
 #include "specialize/dry_run/stages.h"
@@ -181,10 +182,13 @@ static VkResult form_need(struct form *form, const struct bf_wire_check *check,
         form->beyond[p / 32] |= (uint32_t)(beyond[p] && !is) << p % 32;
     }
     free(needed);
+    const bool instances = bf_draw_has_instances(check->interface.graphics);
     const char *unvaried = bf_needed_unvaried(form->sources);
     for (uint32_t k = 0; k < form->stage_count && !unvaried; k++) {
         const struct bf_build_code *code = &check->builds[0].code[k];
-        unvaried = k == i ? NULL : bf_needed_unvaried_before(code->words, code->size / 4);
+        unvaried = k == i ? NULL
+                          : bf_needed_unvaried_before(code->words, code->size / 4, form->sources,
+                                                      instances);
     }
     if (unvaried)
         snprintf(why, BF_CHECK_WHY, "its values are made of %s, which checks don't vary", unvaried);

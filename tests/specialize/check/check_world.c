@@ -125,7 +125,9 @@ static struct bf_check_queue find_queue(struct world *w, VkQueueFlags needed)
 {
     struct bf_check_queue queue = {0};
     for (uint32_t i = 0; i < w->f.family_count && !queue.handle; i++) {
-        queue = (struct bf_check_queue){.family = i, .flags = w->f.families[i].queueFlags};
+        queue = (struct bf_check_queue){.family = i,
+                                        .flags = w->f.families[i].queueFlags,
+                                        .timestamp_bits = w->f.families[i].timestampValidBits};
         if ((queue.flags & needed) == needed)
             vkGetDeviceQueue(w->f.device, i, 0, &queue.handle);
     }

@@ -155,15 +155,15 @@ TEST(a_lost_device_ends_checks)
     }
 }
 
-/* The driver's dispatches take longer than any dry run may, and compute for next to nothing. */
-static enum bf_reason refused_of_idle_dispatches(const char *environment)
+/* Dispatches take longer than any dry run may, as it seems from outside. */
+static enum bf_reason refused_of_dispatches(const char *environment, uint64_t limit_ns)
 {
     const struct fixture_options options = {.environment = environment, .family = UINT32_MAX};
     struct faulty f;
     struct world *w = world_open_device(&options);
     faulty_init(w, &f, false);
-    w->double_ns = 20000000;
-    world_open_checker(w, true, 0, 20000000);
+    w->double_ns = limit_ns;
+    world_open_checker(w, true, 0, limit_ns);
     struct bf_check_info info = w->t.info;
     struct bf_check_plan plan;
     info.form_count = 0;
@@ -171,6 +171,12 @@ static enum bf_reason refused_of_idle_dispatches(const char *environment)
     assert_int_equal(plan.seeds != 0, info.refused == BF_REASON_NONE);
     world_close(w);
     return info.refused;
+}
+
+/* The driver computes for next to nothing. */
+static enum bf_reason refused_of_idle_dispatches(const char *environment)
+{
+    return refused_of_dispatches(environment, 20000000);
 }
 
 TEST(waiting_for_a_processor_is_not_the_shader_s_time)
@@ -186,28 +192,48 @@ TEST(waiting_for_a_processor_is_not_the_shader_s_time)
                      BF_REASON_NONE);
 }
 
-static PFN_vkCmdSetScissor set_scissor;
-static uint32_t widths[8], width_count; /* of the first scissors */
-
-static VKAPI_ATTR void VKAPI_CALL scissor_note(VkCommandBuffer commands, uint32_t first,
-                                               uint32_t count, const VkRect2D *scissors)
+/* As it does for work of little priority; where the queue's timestamps tell it from the work. */
+TEST(waiting_for_a_queue_is_not_the_shader_s_time)
 {
-    if (width_count < sizeof(widths) / sizeof(widths[0]))
-        widths[width_count++] = scissors[0].extent.width;
-    set_scissor(commands, first, count, scissors);
+    assert_int_equal(refused_of_dispatches("TELLS=1 GPU=1 SUBMIT_US=12000", 8000000),
+                     BF_REASON_NONE);
+    assert_int_equal(
+        refused_of_dispatches("TELLS=1 GPU=1 SUBMIT_US=12000 TIMESTAMP_BITS=0", 8000000),
+        BF_REASON_TOO_SLOW);
 }
 
-/* What has been submitted can't be stopped. [CK-6] */
-TEST(dry_runs_that_draw_begin_with_few_pixels)
+#define DRAWS 8
+
+static PFN_vkCmdSetScissor set_scissor;
+static PFN_vkCmdDraw draw;
+static struct drawn {
+    uint32_t width, first;
+} drawn[DRAWS]; /* the first draws: the scissor's width, the first vertex */
+static uint32_t scissors, draws;
+
+static VKAPI_ATTR void VKAPI_CALL scissor_note(VkCommandBuffer commands, uint32_t first,
+                                               uint32_t count, const VkRect2D *rectangles)
 {
-    /* Of the first inputs once more, since that compiles. */
-    static const uint32_t all = BF_TEST_EXTENT;
-    const uint32_t expected[8] = {16, 16, all, 16, all, 16, all, 16};
+    if (scissors < DRAWS)
+        drawn[scissors++].width = rectangles[0].extent.width;
+    set_scissor(commands, first, count, rectangles);
+}
+
+static VKAPI_ATTR void VKAPI_CALL draw_note(VkCommandBuffer commands, uint32_t vertices,
+                                            uint32_t instances, uint32_t vertex, uint32_t instance)
+{
+    if (draws < DRAWS)
+        drawn[draws++].first = vertex;
+    draw(commands, vertices, instances, vertex, instance);
+}
+
+static void expect_draws(const char *environment, const struct drawn expected[DRAWS])
+{
     static const VkDynamicState scissor = VK_DYNAMIC_STATE_SCISSOR;
     static const VkPipelineDynamicStateCreateInfo dynamic = {
         VK_TYPE(PIPELINE_DYNAMIC_STATE_CREATE_INFO), .dynamicStateCount = 1,
         .pDynamicStates = &scissor};
-    const struct fixture_options options = {.environment = "TELLS=1", .family = UINT32_MAX};
+    const struct fixture_options options = {.environment = environment, .family = UINT32_MAX};
     struct faulty f;
     struct world *w = world_open_device(&options);
     faulty_init(w, &f, true);
@@ -215,13 +241,31 @@ TEST(dry_runs_that_draw_begin_with_few_pixels)
     world_open_checker(w, true, 0, 0);
     struct bf_gpu *gpu = world_checker_info(w).gpu;
     set_scissor = gpu->vk.vkCmdSetScissor;
+    draw = gpu->vk.vkCmdDraw;
     gpu->vk.vkCmdSetScissor = scissor_note;
-    width_count = 0;
+    gpu->vk.vkCmdDraw = draw_note;
+    scissors = draws = 0;
     struct bf_check_info info = w->t.info;
     struct bf_check_plan plan;
     info.form_count = 0;
     assert_success(bf_check_dry_run(w->checker, &info, w->s.sets[0].handle, &plan));
     gpu->vk.vkCmdSetScissor = set_scissor;
-    assert_memory_equal(widths, expected, sizeof(expected));
+    gpu->vk.vkCmdDraw = draw;
+    assert_memory_equal(drawn, expected, sizeof(drawn));
     world_close(w);
+}
+
+/* What has been submitted can't be stopped. [CK-6] */
+TEST(dry_runs_that_draw_begin_with_few_pixels)
+{
+    /* Of the first inputs once more, since that compiles. */
+    static const uint32_t all = BF_TEST_EXTENT;
+    expect_draws("TELLS=1",
+                 (const struct drawn[]){
+                     {16, 0}, {16, 0}, {all, 0}, {16, 0}, {all, 0}, {16, 3}, {all, 3}, {16, 3}});
+    /* Where there are no fragments there may be the more beside; and then perhaps of the other
+     * primitive. [CK-24] */
+    expect_draws("TELLS=3",
+                 (const struct drawn[]){
+                     {16, 0}, {16, 0}, {32, 0}, {48, 0}, {64, 0}, {all, 0}, {16, 3}, {32, 3}});
 }

@@ -245,13 +245,19 @@ TEST(inputs_of_a_stage_before)
 {
     static const struct {
         const char *name, *unvaried;
-    } stages[] = {{"before_DRAW.vert", "gl_DrawID"},
-                  {"before_FIRST.vert", "gl_BaseVertex"},
-                  {"before_INSTANCE.vert", "none"}};
-    for (uint32_t i = 0; i < 3; i++) {
+        bool instances, flat;
+    } stages[] = {{"before_DRAW.vert", "gl_DrawID", false, false},
+                  {"before_FIRST.vert", "gl_BaseVertex", false, false},
+                  {"before_INSTANCE.vert", "none", false, true},
+                  {"before_INSTANCE.vert", "gl_InstanceIndex", true, false},
+                  {"before_VERTEX.vert", "none", true, false},
+                  {"before_VERTEX.vert", "gl_VertexIndex", false, true}};
+    for (uint32_t i = 0; i < sizeof(stages) / sizeof(stages[0]); i++) {
         const struct spirv *spirv = spirv_find(stages[i].name);
-        const char *found =
-            bf_needed_unvaried_before(spirv->words, (size_t)(spirv->end - spirv->words));
+        const char *found = bf_needed_unvaried_before(
+            spirv->words, (size_t)(spirv->end - spirv->words),
+            stages[i].flat ? BF_NEEDED_FLAT : BF_NEEDED_ALL & ~(uint32_t)BF_NEEDED_FLAT,
+            stages[i].instances);
         assert_string_equal(found ? found : "none", stages[i].unvaried);
     }
 }
@@ -265,6 +271,7 @@ TEST(what_is_flat_is_read_alike)
         struct needed_of n;
         needed_open(&n, names[i]);
         assert_int_equal((n.sources & BF_NEEDED_UNIFORM) != 0, i == 0);
+        assert_int_equal((n.sources & BF_NEEDED_FLAT) != 0, i == 0);
         needed_close(&n);
     }
 }

@@ -15,5 +15,8 @@ void main()
 #ifdef CASE_INSTANCE
     number = gl_InstanceIndex;
 #endif
+#ifdef CASE_VERTEX
+    number = gl_VertexIndex;
+#endif
     gl_Position = vec4(0);
 }
