@@ -1,18 +1,37 @@
 /* SPDX-License-Identifier: MIT */
-/* Which arithmetic has an operand that folding makes a constant: such a constant is what a compiler
- * may gather with others, which it couldn't before. Forwards over values, variables and calls; what
- * isn't known isn't a constant. */
+/*
+ * Which arithmetic a compiler could compute otherwise because folding has made constants, that it
+ * couldn't before: it gathers a constant with those that it meets, through another operation or a
+ * comparison. Told of is more than that where what is stored, chosen or handed on may be one value
+ * or another; never less, but for what goes through memory outside of the invocation.
+ *
+ * Forwards over values, variables and calls: what each may be. Backwards from comparisons and the
+ * like with what folding made: what they compare.
+ */
 #include "specialize/shader/module.h"
 
 #include <stdlib.h>
 
-enum { VARIES = 1, FOLDS = 2 };
+#include <spirv/unified1/GLSL.std.450.h>
+
+#include "specialize/shader/decided.h"
+
+/* What a value may be; 0: it isn't known yet. */
+enum {
+    VARIES = 1,  /* none that a compiler knows */
+    FOLDS = 2,   /* a constant that folding has made */
+    PLAIN = 4,   /* another constant */
+    DECIDED = 8, /* of memory, and of what functions return: it is what folding decides */
+};
 
 struct combining {
     struct bf_module *m;
     const bool *folded; /* [bound] loads */
-    uint8_t *value;     /* [bound]; of a function what it returns */
+    uint8_t *value;     /* [bound]; of a function what it returns; of a pointer its indices */
     uint8_t *memory;    /* [bound] */
+    bool *met;          /* [bound]: it is compared; of a function what it returns */
+    bool *met_memory;   /* [bound] */
+    struct bf_decided decided;
     bool changed;
 };
 
@@ -27,11 +46,40 @@ static uint8_t *memory_of(const struct combining *c, uint32_t pointer)
     return &c->memory[bf_module_memory(c->m, pointer)];
 }
 
+/* What lies outside of the invocation is one memory, and stays what it is. */
+static void memory_add(struct combining *c, uint32_t pointer, uint8_t bits)
+{
+    uint8_t *memory = memory_of(c, pointer);
+    if (memory != &c->memory[0])
+        combining_add(c, memory, bits);
+}
+
 static bool is_pointer(const struct bf_module *m, uint32_t id)
 {
     const struct bf_instruction *type = bf_value_type(m, id);
     return type && type->opcode == SpvOpTypePointer;
 }
+
+static bool is_value(const struct bf_module *m, const struct bf_instruction *in, uint32_t word)
+{
+    const struct bf_instruction *of =
+        bf_word_is_id(m, in, word) ? bf_definition(m, bf_word(m, in, word)) : NULL;
+    return of && of->type;
+}
+
+/* One of several, of which folding decides if 'by' is so. */
+static uint8_t one_of(uint8_t bits, bool by)
+{
+    const uint8_t chosen = by && bits & (FOLDS | PLAIN) ? FOLDS : 0;
+    return (uint8_t)((bits & ~DECIDED) | chosen);
+}
+
+static uint8_t read_memory(uint8_t bits)
+{
+    return one_of(bits, bits & DECIDED);
+}
+
+/* ---------------------------------------------------------------------------------- Forwards -- */
 
 static void combining_step_call(struct combining *c, const struct bf_instruction *in)
 {
@@ -40,7 +88,7 @@ static void combining_step_call(struct combining *c, const struct bf_instruction
     uint32_t w = 4;
     if (f == UINT32_MAX)
         return;
-    combining_add(c, &c->value[in->result], c->value[m->functions[f].id]);
+    combining_add(c, &c->value[in->result], read_memory(c->value[m->functions[f].id]));
     for (uint32_t i = m->functions[f].first + 1; i < m->functions[f].end && w < in->count; i++) {
         const struct bf_instruction *parameter = &m->instructions[i];
         if (parameter->opcode == SpvOpFunctionParameter)
@@ -50,60 +98,121 @@ static void combining_step_call(struct combining *c, const struct bf_instruction
     }
 }
 
-/* Bits of an instruction that isn't known here; where it has pointers, it may write there. */
-static uint8_t other_step(struct combining *c, const struct bf_instruction *in, uint8_t bits)
+/* Any of the operands, from word 'first' on. */
+static uint8_t any_of(const struct combining *c, const struct bf_instruction *in, uint32_t first)
+{
+    uint8_t bits = 0;
+    for (uint32_t w = first; w < in->count; w++)
+        bits |= is_value(c->m, in, w) ? c->value[bf_word(c->m, in, w)] : 0;
+    return bits;
+}
+
+/* What is computed of all operands: a constant if each may be one. */
+static uint8_t computed(const struct combining *c, const struct bf_instruction *in)
+{
+    uint8_t any = 0, all = PLAIN;
+    for (uint32_t w = bf_operands(in); w < in->count; w++) {
+        if (!is_value(c->m, in, w))
+            continue;
+        const uint8_t bits = c->value[bf_word(c->m, in, w)];
+        if (!bits)
+            return 0;
+        if (bits == VARIES)
+            return VARIES;
+        any |= bits;
+        all &= bits;
+    }
+    return any ? (uint8_t)((any & (VARIES | FOLDS)) | all) : VARIES;
+}
+
+/* An instruction that isn't known here; where it has pointers, it may write there. */
+static uint8_t other_step(struct combining *c, const struct bf_instruction *in)
 {
     const struct bf_module *m = c->m;
+    bool varies =
+        (in->opcode >= SpvOpSampledImage && in->opcode <= SpvOpImageQuerySamples) ||
+        (in->opcode >= SpvOpImageSparseSampleImplicitLod && in->opcode <= SpvOpImageSparseRead) ||
+        (in->opcode >= SpvOpGroupNonUniformElect && in->opcode <= SpvOpGroupNonUniformQuadSwap);
     for (uint32_t w = bf_operands(in); w < in->count; w++) {
         const uint32_t id = bf_word_is_id(m, in, w) ? bf_word(m, in, w) : 0;
         if (!id || !is_pointer(m, id))
             continue;
-        combining_add(c, memory_of(c, id), VARIES);
-        bits |= VARIES;
+        memory_add(c, id, VARIES);
+        varies = true;
     }
-    const bool image = in->opcode >= SpvOpSampledImage && in->opcode <= SpvOpImageQuerySamples,
-               sparse = in->opcode >= SpvOpImageSparseSampleImplicitLod &&
-                        in->opcode <= SpvOpImageSparseRead,
-               subgroup = in->opcode >= SpvOpGroupNonUniformElect &&
-                          in->opcode <= SpvOpGroupNonUniformQuadSwap;
-    return bits | (image || sparse || subgroup ? VARIES : 0);
+    return varies ? VARIES : computed(c, in);
 }
 
-static void combining_step(struct combining *c, uint32_t function, const struct bf_instruction *in)
+/* What is loaded, perhaps by an index that folding makes a constant. */
+static uint8_t loaded(const struct combining *c, const struct bf_instruction *in)
+{
+    const uint32_t pointer = bf_word(c->m, in, 3);
+    return c->folded[in->result]
+               ? FOLDS
+               : one_of(read_memory(*memory_of(c, pointer)), c->value[pointer] & FOLDS);
+}
+
+static void combining_step(struct combining *c, uint32_t function, uint32_t i)
 {
     const struct bf_module *m = c->m;
+    const struct bf_instruction *in = &m->instructions[i];
+    const uint8_t decided = c->decided.depth[i] ? DECIDED : 0;
     uint8_t bits = 0;
-    for (uint32_t w = bf_operands(in); w < in->count; w++)
-        bits |= bf_word_is_id(m, in, w) ? c->value[bf_word(m, in, w)] : 0;
     switch (in->opcode) {
-    case SpvOpVariable:
     case SpvOpFunction:
     case SpvOpFunctionParameter:
     case SpvOpLabel:
+        return;
+    case SpvOpVariable:
+        if (in->count > 4)
+            memory_add(c, in->result, c->value[bf_word(m, in, 4)]);
+        return;
     case SpvOpAccessChain:
     case SpvOpInBoundsAccessChain:
-        return;
+        bits = any_of(c, in, 3) & FOLDS;
+        break;
+    case SpvOpUndef:
+        bits = PLAIN;
+        break;
     case SpvOpLoad:
-        bits = c->folded[in->result] ? FOLDS : *memory_of(c, bf_word(m, in, 3));
+        bits = loaded(c, in);
         break;
     case SpvOpStore:
-        combining_add(c, memory_of(c, bf_word(m, in, 1)), c->value[bf_word(m, in, 2)]);
+        bits = c->value[bf_word(m, in, 2)];
+        memory_add(c, bf_word(m, in, 1), bits ? bits | decided : 0);
+        return;
+    case SpvOpCopyMemory:
+        bits = read_memory(*memory_of(c, bf_word(m, in, 2)));
+        memory_add(c, bf_word(m, in, 1), bits ? bits | decided : 0);
         return;
     case SpvOpReturnValue:
-        combining_add(c, &c->value[function], bits);
+        bits = c->value[bf_word(m, in, 1)];
+        combining_add(c, &c->value[function], bits ? bits | decided : 0);
         return;
     case SpvOpFunctionCall:
         combining_step_call(c, in);
         return;
+    case SpvOpPhi:
+        bits = one_of(any_of(c, in, 3), decided);
+        break;
+    case SpvOpSelect:
+        bits = one_of(any_of(c, in, 4), c->value[bf_word(m, in, 3)] & FOLDS);
+        break;
+    case SpvOpCompositeConstruct:
+    case SpvOpCompositeInsert:
+    case SpvOpVectorShuffle:
+        bits = any_of(c, in, 3);
+        break;
     default:
-        bits = other_step(c, in, bits);
+        bits = other_step(c, in);
         break;
     }
     if (in->result)
         combining_add(c, &c->value[in->result], bits);
 }
 
-static void combining_run(struct combining *c)
+/* What lies outside of functions. */
+static void combining_begin(struct combining *c)
 {
     const struct bf_module *m = c->m;
     bf_module_alias(c->m);
@@ -111,28 +220,135 @@ static void combining_run(struct combining *c)
     for (uint32_t i = 0; i < m->instruction_count; i++) {
         const struct bf_instruction *in = &m->instructions[i];
         const uint32_t storage = in->opcode == SpvOpVariable ? bf_word(m, in, 3) : 0;
+        if (bf_opcode_is_constant(in->opcode) || in->opcode == SpvOpUndef)
+            c->value[in->result] = PLAIN;
         if (in->opcode == SpvOpVariable && storage != SpvStorageClassFunction &&
             storage != SpvStorageClassPrivate)
             *memory_of(c, in->result) = VARIES;
+        else if (in->opcode == SpvOpVariable && in->count > 4)
+            *memory_of(c, in->result) |= PLAIN;
     }
+}
+
+static void combining_run(struct combining *c)
+{
+    const struct bf_module *m = c->m;
+    combining_begin(c);
     do {
-        c->changed = false;
+        c->changed = bf_decided_find(&c->decided, m, c->value, FOLDS);
         for (uint32_t f = 0; f < m->function_count; f++)
             for (uint32_t i = m->functions[f].first;
                  m->functions[f].reached && i < m->functions[f].end; i++)
-                combining_step(c, m->functions[f].id, &m->instructions[i]);
+                combining_step(c, m->functions[f].id, i);
     } while (c->changed);
 }
 
-/* An operand is a constant that folding made. */
-static bool combines(const struct combining *c, uint32_t id)
+/* --------------------------------------------------------------------------------- Backwards -- */
+
+/* Of floats. */
+static bool is_comparison(uint16_t opcode)
+{
+    return opcode >= SpvOpFOrdEqual && opcode <= SpvOpFUnordGreaterThanEqual;
+}
+
+/* It hands on one of its operands, or parts of them. */
+static bool hands_on(const struct bf_module *m, const struct bf_instruction *in)
+{
+    switch (in->opcode) {
+    case SpvOpPhi:
+    case SpvOpSelect:
+    case SpvOpCopyObject:
+    case SpvOpCopyLogical:
+    case SpvOpCompositeConstruct:
+    case SpvOpCompositeExtract:
+    case SpvOpCompositeInsert:
+    case SpvOpVectorShuffle:
+    case SpvOpVectorExtractDynamic:
+    case SpvOpVectorInsertDynamic:
+    case SpvOpFNegate:
+    case SpvOpFConvert:
+        return true;
+    default:
+        return in->opcode == SpvOpExtInst && bf_word(m, in, 3) == m->glsl &&
+               bf_library_exact(bf_word(m, in, 4));
+    }
+}
+
+static bool operand_has(const struct combining *c, const struct bf_instruction *in, uint8_t bits)
+{
+    return any_of(c, in, bf_operands(in)) & bits;
+}
+
+static void meet(struct combining *c, bool *met)
+{
+    c->changed |= !*met;
+    *met = true;
+}
+
+static void meet_operands(struct combining *c, const struct bf_instruction *in)
+{
+    for (uint32_t w = bf_operands(in); w < in->count; w++)
+        if (is_value(c->m, in, w))
+            meet(c, &c->met[bf_word(c->m, in, w)]);
+}
+
+static void meet_arguments(struct combining *c, const struct bf_instruction *in)
 {
     const struct bf_module *m = c->m;
-    const struct bf_instruction *in = bf_definition(m, id);
-    bool any = false;
-    for (uint32_t w = in ? bf_operands(in) : 0; in && w < in->count; w++)
-        any |= bf_word_is_id(m, in, w) && c->value[bf_word(m, in, w)] == FOLDS;
-    return any;
+    const uint32_t f = bf_function_find(m, bf_word(m, in, 3));
+    uint32_t w = 4;
+    if (f == UINT32_MAX)
+        return;
+    if (c->met[in->result])
+        meet(c, &c->met[m->functions[f].id]);
+    for (uint32_t i = m->functions[f].first + 1; i < m->functions[f].end && w < in->count; i++) {
+        const struct bf_instruction *parameter = &m->instructions[i];
+        if (parameter->opcode == SpvOpLabel)
+            break;
+        if (parameter->opcode == SpvOpFunctionParameter && c->met[parameter->result])
+            meet(c, &c->met[bf_word(m, in, w)]);
+        w += parameter->opcode == SpvOpFunctionParameter;
+    }
+}
+
+static void meeting_step(struct combining *c, uint32_t function, const struct bf_instruction *in)
+{
+    const struct bf_module *m = c->m;
+    const bool compares =
+        is_comparison(in->opcode) || (in->opcode == SpvOpExtInst && hands_on(m, in));
+    if ((in->result && c->met[in->result] && hands_on(m, in)) ||
+        (compares && operand_has(c, in, FOLDS)))
+        meet_operands(c, in);
+    else if (in->opcode == SpvOpLoad && c->met[in->result])
+        meet(c, &c->met_memory[bf_module_memory(c->m, bf_word(m, in, 3))]);
+    else if (in->opcode == SpvOpStore && c->met_memory[bf_module_memory(c->m, bf_word(m, in, 1))])
+        meet(c, &c->met[bf_word(m, in, 2)]);
+    else if (in->opcode == SpvOpCopyMemory &&
+             c->met_memory[bf_module_memory(c->m, bf_word(m, in, 1))])
+        meet(c, &c->met_memory[bf_module_memory(c->m, bf_word(m, in, 2))]);
+    else if (in->opcode == SpvOpReturnValue && c->met[function])
+        meet(c, &c->met[bf_word(m, in, 1)]);
+    else if (in->opcode == SpvOpFunctionCall)
+        meet_arguments(c, in);
+}
+
+static void meeting_run(struct combining *c)
+{
+    const struct bf_module *m = c->m;
+    do {
+        c->changed = false;
+        for (uint32_t f = m->function_count; f-- > 0;)
+            for (uint32_t i = m->functions[f].end;
+                 m->functions[f].reached && i-- > m->functions[f].first;)
+                meeting_step(c, m->functions[f].id, &m->instructions[i]);
+    } while (c->changed);
+}
+
+/* It meets a constant that folding made: as an operand, or by another of its own. */
+static bool combines(const struct combining *c, uint32_t id)
+{
+    const struct bf_instruction *in = bf_definition(c->m, id);
+    return in && (operand_has(c, in, FOLDS) || (c->met[id] && operand_has(c, in, PLAIN)));
 }
 
 VkResult bf_combined_find(const struct bf_shader *shader, const bool *folded, uint32_t *ids,
@@ -148,18 +364,24 @@ VkResult bf_combined_find(const struct bf_shader *shader, const bool *folded, ui
     if (bf_module_init(&m, &info)) {
         c.value = calloc(m.bound, 1);
         c.memory = calloc(m.bound, 1);
+        c.met = calloc(m.bound, sizeof(*c.met));
+        c.met_memory = calloc(m.bound, sizeof(*c.met_memory));
+        if (bf_decided_init(&c.decided, &m) && c.value && c.memory && c.met && c.met_memory) {
+            combining_run(&c);
+            meeting_run(&c);
+            for (uint32_t i = 0; i < shader->arithmetic_count; i++)
+                if (combines(&c, shader->arithmetic[i]))
+                    ids[(*count)++] = shader->arithmetic[i];
+            result = VK_SUCCESS;
+        }
     } else if (!m.out_of_memory) {
         result = VK_ERROR_INVALID_SHADER_NV; /* not one that was analysed */
     }
-    if (c.value && c.memory) {
-        combining_run(&c);
-        for (uint32_t i = 0; i < shader->arithmetic_count; i++)
-            if (combines(&c, shader->arithmetic[i]))
-                ids[(*count)++] = shader->arithmetic[i];
-        result = VK_SUCCESS;
-    }
+    bf_decided_finish(&c.decided);
     free(c.value);
     free(c.memory);
+    free(c.met);
+    free(c.met_memory);
     bf_module_finish(&m);
     return result;
 }
