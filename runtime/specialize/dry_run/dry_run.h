@@ -60,8 +60,9 @@
  *        path leads to, each edge of a branch that leads where others lead too, and each side of
  *        the choices between numbers, component by component. It tells of a point if and only if it
  *        has come to that block, gone that way, or chosen that side; a comparison of equals, or
- *        with a NaN, is on no side but that of clamp's values that stay. The shader does what it
- *        does without.
+ *        with a NaN, is on no side but that of clamp's values that stay. But a fragment that is
+ *        discarded tells only of what may have led to that, or to what it has stored: nobody sees
+ *        the rest of it. The shader does what it does without.
  *  FU-9  No integer is computed of operands for which SPIR-V or Vulkan leaves its value open
  *        (divided by zero, or the least number by -1; a remainder of or by a negative number;
  *        clamped to what ends before it begins; shifted by its width or more; bits beyond it;

@@ -178,8 +178,26 @@ static bool has_capability(const struct bf_module *m, uint32_t capability)
     return false;
 }
 
+/* Tells of the points in a word, of a discarded fragment only of those that 'told' has. */
+static void points_put(struct bf_parts *parts, uint32_t w, uint32_t told, uint32_t to,
+                       uint32_t scope, uint32_t relaxed)
+{
+    struct bf_rewrite *rewrite = &parts->rewrite;
+    uint32_t end = parts->m->instruction_count, number = bf_rewrite_uint(rewrite);
+    uint32_t bits = BF_PUT_NEW(rewrite, end, SpvOpLoad, number, parts->covered[w]);
+    if (parts->discarded) {
+        uint32_t some = BF_PUT_NEW(rewrite, end, SpvOpBitwiseAnd, number, bits,
+                                   bf_rewrite_constant(rewrite, told));
+        uint32_t is =
+            BF_PUT_NEW(rewrite, end, SpvOpLoad, bf_rewrite_bool(rewrite), parts->discarded);
+        bits = BF_PUT_NEW(rewrite, end, SpvOpSelect, number, is, some, bits);
+    }
+    BF_PUT_NEW(rewrite, end, SpvOpAtomicOr, number, to, scope, relaxed, bits);
+}
+
 /* void finish(): tells, and demotes who had to be. */
-static void finish_put(struct bf_parts *parts, uint32_t result, uint32_t storage)
+static void finish_put(struct bf_parts *parts, uint32_t result, uint32_t storage,
+                       const uint32_t told[BF_DRY_RUN_POINTS / 32])
 {
     struct bf_rewrite *rewrite = &parts->rewrite;
     uint32_t end = parts->m->instruction_count, number = bf_rewrite_uint(rewrite),
@@ -205,10 +223,9 @@ static void finish_put(struct bf_parts *parts, uint32_t result, uint32_t storage
     for (uint32_t w = 0; w < BF_DRY_RUN_POINTS / 32; w++) {
         if (!parts->covered[w])
             continue;
-        uint32_t bits = BF_PUT_NEW(rewrite, end, SpvOpLoad, number, parts->covered[w]);
         uint32_t to = BF_PUT_NEW(rewrite, end, SpvOpAccessChain, pointer, result,
                                  bf_rewrite_constant(rewrite, 4), bf_rewrite_constant(rewrite, w));
-        BF_PUT_NEW(rewrite, end, SpvOpAtomicOr, number, to, scope, relaxed, bits);
+        points_put(parts, w, told[w], to, scope, relaxed);
     }
     if (parts->demoted) {
         uint32_t yes = bf_rewrite_id(rewrite), after = bf_rewrite_id(rewrite);
@@ -229,9 +246,13 @@ static void interface_extend(struct bf_parts *parts, uint32_t result)
 {
     const struct bf_module *m = parts->m;
     struct bf_rewrite *rewrite = &parts->rewrite;
-    uint32_t all[5 + BF_DRY_RUN_POINTS / 32] = {result, parts->flags, parts->rounds[0],
-                                                parts->rounds[1], parts->demoted};
-    uint32_t more = 4 + (parts->demoted != 0);
+    uint32_t all[6 + BF_DRY_RUN_POINTS / 32] = {result, parts->flags, parts->rounds[0],
+                                                parts->rounds[1]};
+    uint32_t more = 4;
+    if (parts->demoted)
+        all[more++] = parts->demoted;
+    if (parts->discarded)
+        all[more++] = parts->discarded;
     for (uint32_t w = 0; w < BF_DRY_RUN_POINTS / 32; w++)
         if (parts->covered[w])
             all[more++] = parts->covered[w];
@@ -249,11 +270,23 @@ static void interface_extend(struct bf_parts *parts, uint32_t result)
     }
 }
 
+/* Before instruction i, which discards the fragment. */
+static void discard_put(struct bf_parts *parts, uint32_t i)
+{
+    if (parts->discarded)
+        BF_PUT(&parts->rewrite, i, SpvOpStore, parts->discarded, bf_rewrite_true(&parts->rewrite));
+}
+
 void bf_exits_rewrite(struct bf_parts *parts)
 {
     const struct bf_module *m = parts->m;
     struct bf_rewrite *rewrite = &parts->rewrite;
-    uint32_t nothing = bf_rewrite_void(rewrite), storage;
+    uint32_t nothing = bf_rewrite_void(rewrite), storage, told[BF_DRY_RUN_POINTS / 32];
+    if (bf_discarded_find(parts, told) && parts->point_count) {
+        uint32_t boolean = bf_rewrite_bool(rewrite);
+        parts->discarded = bf_rewrite_global(rewrite, SpvStorageClassPrivate, boolean,
+                                             bf_rewrite_null(rewrite, boolean));
+    }
     for (uint32_t i = 0; i < m->instruction_count; i++) {
         uint32_t block = parts->flow.of_instruction[i];
         if (!block)
@@ -261,14 +294,16 @@ void bf_exits_rewrite(struct bf_parts *parts)
         uint32_t f = parts->flow.blocks[block - 1].function;
         switch (m->instructions[i].opcode) {
         case SpvOpReturn:
-            if (m->functions[f].id != m->entry_function)
-                break;
-            /* fall through */
+            if (m->functions[f].id == m->entry_function)
+                BF_PUT_NEW(rewrite, i, SpvOpFunctionCall, nothing, parts->finish);
+            break;
         case SpvOpKill:
         case SpvOpTerminateInvocation:
+            discard_put(parts, i);
             BF_PUT_NEW(rewrite, i, SpvOpFunctionCall, nothing, parts->finish);
             break;
         case SpvOpDemoteToHelperInvocation:
+            discard_put(parts, i);
             BF_PUT(rewrite, i, SpvOpStore, parts->demoted, bf_rewrite_true(rewrite));
             bf_rewrite_drop(rewrite, i);
             break;
@@ -280,7 +315,7 @@ void bf_exits_rewrite(struct bf_parts *parts)
     index_clamp_put(parts);
     burn_put(parts, 0);
     burn_put(parts, 1);
-    finish_put(parts, result, storage);
+    finish_put(parts, result, storage, told);
     interface_extend(parts, result);
     if (parts->queries && !has_capability(m, SpvCapabilityImageQuery))
         BF_PUT(rewrite, 0, SpvOpCapability, SpvCapabilityImageQuery);

@@ -24,11 +24,12 @@ struct bf_parts {
     uint32_t flags;
     uint32_t
         rounds[2]; /* of loops that end in one invocation, and of those that end in all at once */
-    uint32_t demoted; /* 0: nothing demotes */
-    uint32_t clamp;   /* uint clamp(uint index, uint length) */
-    uint32_t burn[2]; /* bool burn(bool goes_on, uint rounds) */
-    uint32_t finish;  /* void finish() */
-    bool queries;     /* asks images for their sizes */
+    uint32_t demoted;   /* 0: nothing demotes */
+    uint32_t discarded; /* the fragment is; 0: none are, or there are no points */
+    uint32_t clamp;     /* uint clamp(uint index, uint length) */
+    uint32_t burn[2];   /* bool burn(bool goes_on, uint rounds) */
+    uint32_t finish;    /* void finish() */
+    bool queries;       /* asks images for their sizes */
     struct bf_dry_run_point *points;
     uint32_t point_count;
     uint32_t covered[BF_DRY_RUN_POINTS / 32]; /* private variables; 0: none */
@@ -57,6 +58,9 @@ void bf_bounds_rewrite(struct bf_parts *parts);
 void bf_operands_rewrite(struct bf_parts *parts);
 /* coverage.c: points are noted. */
 void bf_coverage_rewrite(struct bf_parts *parts);
+/* discarded.c: whether fragments are discarded; and if so of which points these may tell, bits as in
+ * struct bf_dry_run_result. After bf_coverage_rewrite. */
+bool bf_discarded_find(const struct bf_parts *parts, uint32_t told[BF_DRY_RUN_POINTS / 32]);
 /* exits.c: what the others call, the result, and telling it. */
 void bf_exits_begin(struct bf_parts *parts);
 void bf_exits_rewrite(struct bf_parts *parts);

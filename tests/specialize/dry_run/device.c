@@ -580,6 +580,38 @@ TEST(edges_are_told_of)
     bf_dry_run_finish(&run);
 }
 
+/* Discarded fragments tell of what has led to that, or to what they have stored. [FU-8] */
+TEST(who_is_discarded_tells_of_why)
+{
+    static const uint32_t sides[] = {1, 0, 0, 1, 1, 0}; /* of min, that are told of */
+    const struct spirv *spirv = spirv_find("discards.frag"), *cover = spirv_find("cover.vert");
+    const size_t count = (size_t)(spirv->end - spirv->words);
+    const struct bf_shader_info info = {spirv->words, count, "main", spirv->stage, NULL};
+    const struct bf_dry_run_options options = {.binding = GPU_BINDING, .points = true};
+    struct bf_dry_run run;
+    assert_success(bf_dry_run_create(&info, &options, &run));
+    assert_string_equal(bf_dry_run_reason_name(run.reason), "fine");
+    VkPipeline dry =
+        gpu_drawing(cover->words, (size_t)(cover->end - cover->words), run.words, run.word_count);
+    for (uint32_t which = 0; which < sizeof(sides) / sizeof(sides[0]); which++) {
+        const float x = 1, y = 2;
+        uint32_t push[4] = {which}, words[GPU_WORDS], told = 0, blocks = 0;
+        struct bf_dry_run_result result;
+        memcpy(&push[1], &x, 4);
+        memcpy(&push[2], &y, 4);
+        gpu_run(dry, true, push, words, &result);
+        for (uint32_t p = 0; p < run.point_count; p++) {
+            told += is_told(&result, 0, p) &&
+                    point_is(spirv->words, &run.points[p], SpvOpExtInst | GLSLstd450FMin << 16);
+            blocks += is_told(&result, 0, p) && point_is(spirv->words, &run.points[p], SpvOpLabel);
+        }
+        if (told != sides[which] || !blocks)
+            fail_msg("%u: %u of min, %u blocks", which, told, blocks);
+    }
+    gpu_pipeline_end(dry);
+    bf_dry_run_finish(&run);
+}
+
 /* However they end, all invocations tell, and what they have drawn is the same. */
 TEST(fragments)
 {
