@@ -98,8 +98,7 @@ static bool helper_check(uint32_t number, struct bf_wire_check *check)
         helper_states_pass_depths(&check->builds[i].graphics, &depths[i]);
     const char *cannot = helper_subgroups_may_differ(&device, &check->builds[0])
                              ? "a variant may get subgroups of another size"
-                         : !helper_redraw_can(check) ? "a second color is blended"
-                                                     : NULL;
+                             : helper_redraw_refuses(&device, check);
     if (check->runs && cannot) {
         refused = BF_REASON_UNCHECKABLE;
         snprintf(why, sizeof(why), "%s", cannot);

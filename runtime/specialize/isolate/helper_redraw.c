@@ -8,6 +8,8 @@
 #include "specialize/check/texel.h"
 #include "specialize/isolate/helper_states.h"
 
+#define COLORS 32 /* color attachments that are looked at; what has more isn't checked */
+
 /* Each fragment's depth is written. */
 static const VkPipelineDepthStencilStateCreateInfo every_depth = {
     .sType = VK_STRUCTURE_TYPE_PIPELINE_DEPTH_STENCIL_STATE_CREATE_INFO,
@@ -21,7 +23,8 @@ struct redraw_state {
     struct helper_states states;
     VkPipelineColorBlendStateCreateInfo blend;
     VkPipelineColorBlendAttachmentState *blends;
-    bool alpha; /* of colors decides over others */
+    bool alpha;       /* of colors decides over others */
+    bool independent; /* color attachments may be unlike */
     VkPipelineRenderingCreateInfo rendering;
     VkFormat *formats;
     /* The program's, with one attachment more; nothing is in its other subpasses. */
@@ -101,18 +104,21 @@ static VkFormat color_format(VkFormat program, bool all)
     return formats[kind][all ? 3 : texel.component_count - 1];
 }
 
-/* Of three components the fourth is nobody's, and what the shader writes there may be undefined.
- * (The same for all attachments: they may have to be alike.) */
-static VkColorComponentFlags color_components(uint32_t count, const VkFormat *program)
+/* Of three components the fourth is nobody's, and what the shader writes there may be undefined. */
+static bool is_of_three(VkFormat program)
 {
-    VkColorComponentFlags components = 0xf;
     struct bf_texel texel;
-    for (uint32_t i = 0; i < count; i++) {
-        if (bf_texel_of(program[i], VK_IMAGE_ASPECT_COLOR_BIT, &texel) &&
-            texel.component_count == 3)
-            components = 0x7;
-    }
-    return components;
+    return bf_texel_of(program, VK_IMAGE_ASPECT_COLOR_BIT, &texel) && texel.component_count == 3;
+}
+
+/* The same for all attachments, where they have to be alike. */
+static VkColorComponentFlags color_components(const struct redraw_state *r, uint32_t attachment,
+                                              uint32_t count, const VkFormat *program)
+{
+    bool three = false;
+    for (uint32_t i = 0; i < count; i++)
+        three = three || ((i == attachment || !r->independent) && is_of_three(program[i]));
+    return three ? 0x7 : 0xf;
 }
 
 /* 'formats': of the program's color attachments. */
@@ -127,7 +133,7 @@ static bool blend_nothing(struct redraw_state *r, VkGraphicsPipelineCreateInfo *
         r->blends[i] = from->pAttachments[i];
         r->blends[i].blendEnable = VK_FALSE;
         r->blends[i].colorWriteMask =
-            r->alpha ? 0xf : r->blends[i].colorWriteMask & color_components(count, formats);
+            r->alpha ? 0xf : r->blends[i].colorWriteMask & color_components(r, i, count, formats);
     }
     r->blend = *from;
     r->blend.logicOpEnable = VK_FALSE;
@@ -248,9 +254,11 @@ static bool pass_take(struct redraw_state *r, struct bf_wire_build *build, VkFor
     return pass_take_colors(r, own, &build->graphics);
 }
 
-static VkResult build_redraw(struct redraw_state *r, struct bf_wire_build *build, VkFormat depth)
+static VkResult build_redraw(struct redraw_state *r, struct bf_wire_build *build, VkFormat depth,
+                             bool independent)
 {
     r->alpha = alpha_decides(&build->graphics);
+    r->independent = independent;
     bool done = helper_states_take(&r->states, &build->graphics, &every_depth);
     if (done)
         done =
@@ -267,10 +275,44 @@ static void redraw_free(struct redraw_state *r)
     free(r->subpasses);
 }
 
-bool helper_redraw_can(const struct bf_wire_check *check)
+/* The formats of the program's color attachments, as far as there is room; how many there are. */
+static uint32_t colors_of(const struct bf_wire_check *check, VkFormat formats[COLORS])
 {
-    return !check->interface.graphics ||
-           !blends_by(check->builds[0].graphics.pColorBlendState, is_of_second);
+    const VkGraphicsPipelineCreateInfo *graphics = &check->builds[0].graphics;
+    const VkRenderPassCreateInfo2 *pass = check->builds[0].pass;
+    const VkPipelineRenderingCreateInfo *rendering = pass ? NULL : graphics->pNext;
+    const VkSubpassDescription2 *own = pass ? &pass->pSubpasses[graphics->subpass] : NULL;
+    const uint32_t count = own         ? own->colorAttachmentCount
+                           : rendering ? rendering->colorAttachmentCount
+                                       : 0;
+    for (uint32_t i = 0; i < count && i < COLORS; i++) {
+        const uint32_t n = own ? own->pColorAttachments[i].attachment : 0;
+        formats[i] = rendering                   ? rendering->pColorAttachmentFormats[i]
+                     : n == VK_ATTACHMENT_UNUSED ? VK_FORMAT_UNDEFINED
+                                                 : pass->pAttachments[n].format;
+    }
+    return count < COLORS ? count : COLORS;
+}
+
+const char *helper_redraw_refuses(const struct helper_device *device,
+                                  const struct bf_wire_check *check)
+{
+    const VkGraphicsPipelineCreateInfo *graphics = &check->builds[0].graphics;
+    const VkPipelineMultisampleStateCreateInfo *samples = graphics->pMultisampleState;
+    VkFormat formats[COLORS] = {VK_FORMAT_UNDEFINED};
+    uint32_t three = 0;
+    if (!check->interface.graphics)
+        return NULL;
+    const uint32_t count = colors_of(check, formats);
+    for (uint32_t i = 0; i < count; i++)
+        three += is_of_three(formats[i]);
+    if (blends_by(graphics->pColorBlendState, is_of_second))
+        return "a second color is blended";
+    if (samples && samples->alphaToCoverageEnable && (!formats[0] || samples->alphaToOneEnable))
+        return "alpha decides over samples, and isn't written";
+    return three && three < count && !device->features.independentBlend
+               ? "some of its attachments have no alpha, and all have to be alike"
+               : NULL;
 }
 
 VkResult helper_redraw_check(struct helper_device *device, struct bf_wire_check *check,
@@ -284,7 +326,8 @@ VkResult helper_redraw_check(struct helper_device *device, struct bf_wire_check 
     VkResult result = VK_SUCCESS;
     const VkFormat format = depth_format(device);
     for (uint32_t i = 0; i < check->build_count && result == VK_SUCCESS; i++) {
-        result = build_redraw(&states[i], &check->builds[i], format);
+        result =
+            build_redraw(&states[i], &check->builds[i], format, device->features.independentBlend);
         if (result == VK_SUCCESS)
             result = helper_pipeline_make(device, &check->builds[i], &pipelines[i]);
     }

@@ -10,7 +10,8 @@
  *        anew for that.
  *  PO-2  Nor unless every bit of its colors is the same before they are blended, and rounded to
  *        what the program's attachments can hold; of alpha, too, where that decides over the
- *        others. With a second color to blend with it doesn't pass.
+ *        others. It doesn't pass where alpha decides over samples and can't be seen, nor with a
+ *        second color to blend with.
  *
  * What the program does with depth and colors has no say in it: the forms are made once more, with
  * a depth attachment in place of the program's, a test that always passes, and no stencil; and with
@@ -25,8 +26,9 @@
 
 #include "specialize/isolate/helper_check.h"
 
-/* False: a second color is blended, which nobody would see. */
-bool helper_redraw_can(const struct bf_wire_check *check);
+/* Why something that matters can't be seen; NULL: it can. Static. */
+const char *helper_redraw_refuses(const struct helper_device *device,
+                                  const struct bf_wire_check *check);
 
 /*
  * After helper_check_run, whose pipelines are gone: takes the verdict back of forms that passed it,

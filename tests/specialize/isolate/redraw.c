@@ -5,13 +5,26 @@
 #include "isolate_helper.h"
 
 #include "isolate_picture.h"
+#include "shaders/isolate_both.frag.h"
 #include "shaders/isolate_color.frag.h"
 #include "shaders/isolate.vert.h"
 
 /* There is a depth attachment, with which nothing is done; its states are dynamic, which then say
  * nothing; what has the same depth is drawn to; alpha, which isn't written, decides how much is
- * left of what was there, or the alpha of a second color does. */
-enum { ATTACHED = 1, DYNAMIC = 2, FOUR_SAMPLES = 4, EQUAL = 8, ALPHA = 16, SECOND = 32 };
+ * left of what was there, or the alpha of a second color does; or over samples, without colors or
+ * with an alpha of 1; there is a second attachment, where the first has no alpha (not of a render
+ * pass). */
+enum {
+    ATTACHED = 1,
+    DYNAMIC = 2,
+    FOUR_SAMPLES = 4,
+    EQUAL = 8,
+    ALPHA = 16,
+    SECOND = 32,
+    COVERAGE = 64,
+    ONE = 128,
+    BESIDE = 256,
+};
 
 static const uint32_t cases[] = {0, ATTACHED, ATTACHED | DYNAMIC, FOUR_SAMPLES,
                                  ATTACHED | FOUR_SAMPLES};
@@ -36,9 +49,11 @@ static const struct bf_build_request *one_make(struct one *one, bool pass, uint3
         VK_DYNAMIC_STATE_STENCIL_COMPARE_MASK, VK_DYNAMIC_STATE_STENCIL_REFERENCE,
         VK_DYNAMIC_STATE_DEPTH_BOUNDS, VK_DYNAMIC_STATE_STENCIL_WRITE_MASK};
     struct picture *p = &one->p;
+    const struct bf_build_code fragments[] = {{isolate_color_frag, sizeof(isolate_color_frag)},
+                                              {isolate_both_frag, sizeof(isolate_both_frag)}};
     const struct bf_build_request *request =
         picture(p, pass, (struct bf_build_code){isolate_vert, sizeof(isolate_vert)},
-                (struct bf_build_code){isolate_color_frag, sizeof(isolate_color_frag)});
+                fragments[how & BESIDE ? 1 : 0]);
     memcpy(&p->mode, &told.factor, sizeof(p->mode));
     one->depth = told.depth;
     one->entry = (VkSpecializationMapEntry){0, 0, sizeof(float)};
@@ -52,6 +67,19 @@ static const struct bf_build_request *one_make(struct one *one, bool pass, uint3
         p->g.blends[0].colorWriteMask = 7;
         p->g.blends[0].dstColorBlendFactor = how & ALPHA ? VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA
                                                          : VK_BLEND_FACTOR_ONE_MINUS_SRC1_ALPHA;
+    }
+    p->g.samples.alphaToCoverageEnable = how & (COVERAGE | ONE) ? VK_TRUE : VK_FALSE;
+    p->g.samples.alphaToOneEnable = how & ONE ? VK_TRUE : VK_FALSE;
+    if (how & COVERAGE) {
+        p->g.blend.attachmentCount = p->g.rendering.colorAttachmentCount = 0;
+        p->subpasses[1].colorAttachmentCount = 0;
+        p->subpasses[1].pResolveAttachments = NULL;
+    }
+    if (how & BESIDE) {
+        p->g.formats[0] = VK_FORMAT_B10G11R11_UFLOAT_PACK32;
+        p->g.formats[1] = VK_FORMAT_R8G8B8A8_UNORM;
+        p->g.blends[1] = p->g.blends[0];
+        p->g.blend.attachmentCount = p->g.rendering.colorAttachmentCount = 2;
     }
     if (!(how & ATTACHED)) {
         p->g.rendering.depthAttachmentFormat = VK_FORMAT_UNDEFINED;
@@ -71,13 +99,15 @@ static const struct bf_build_request *one_make(struct one *one, bool pass, uint3
     return request;
 }
 
-static struct bf_isolate *isolate_open(bool pass, bool linked)
+static struct bf_isolate *isolate_open_with(bool pass, bool linked, VkBool32 independent)
 {
     struct bf_isolate_info info = info_of(NULL);
     VkPhysicalDeviceDynamicRenderingFeatures dynamic = {
         VK_TYPE(PHYSICAL_DEVICE_DYNAMIC_RENDERING_FEATURES), .pNext = (void *)info.features,
         .dynamicRendering = VK_TRUE};
     const VkPhysicalDeviceFeatures enabled = {.dualSrcBlend = VK_TRUE,
+                                              .alphaToOne = VK_TRUE,
+                                              .independentBlend = independent,
                                               .fragmentStoresAndAtomics = VK_TRUE,
                                               .vertexPipelineStoresAndAtomics = VK_TRUE};
     const VkPhysicalDeviceGraphicsPipelineLibraryFeaturesEXT libraries = {
@@ -100,6 +130,11 @@ static struct bf_isolate *isolate_open(bool pass, bool linked)
     struct bf_isolate *isolate;
     assert_success(bf_isolate_create(&info, &isolate));
     return isolate;
+}
+
+static struct bf_isolate *isolate_open(bool pass, bool linked)
+{
+    return isolate_open_with(pass, linked, VK_TRUE);
 }
 
 /* How the general pipeline comes about. */
@@ -195,15 +230,36 @@ TEST(what_alpha_decides_by_is_the_same_bits)
     }
 }
 
-TEST(two_colors_to_blend_with_are_uncheckable)
+/* Where the first attachment has none. [PO-2] */
+TEST(alpha_beside_colors_without_is_the_same_bits)
 {
-    struct bf_isolate *isolate = isolate_open(true, false);
-    struct bf_check_answer answer;
-    const struct told same = {0.5f, 1};
-    forms_check(isolate, true, SECOND, WHOLE, same, same, &answer);
-    assert_int_equal(answer.forms[0].reason, BF_REASON_UNCHECKABLE);
-    assert_string_equal(answer.why, "a second color is blended");
+    struct bf_isolate *isolate = isolate_open(false, false);
+    first_differs(isolate, false, BESIDE, WHOLE, other_factor);
     bf_isolate_destroy(isolate);
+}
+
+TEST(what_nobody_would_see_is_uncheckable)
+{
+    static const struct {
+        uint32_t how;
+        bool pass;
+        const char *why;
+    } refused[] = {
+        {SECOND, true, "a second color is blended"},
+        {COVERAGE | FOUR_SAMPLES, true, "alpha decides over samples, and isn't written"},
+        {COVERAGE | FOUR_SAMPLES, false, "alpha decides over samples, and isn't written"},
+        {ONE | FOUR_SAMPLES, true, "alpha decides over samples, and isn't written"},
+        {BESIDE, false, "some of its attachments have no alpha, and all have to be alike"},
+    };
+    const struct told same = {0.5f, 1};
+    for (uint32_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+        struct bf_isolate *isolate = isolate_open_with(refused[i].pass, false, VK_FALSE);
+        struct bf_check_answer answer;
+        forms_check(isolate, refused[i].pass, refused[i].how, WHOLE, same, same, &answer);
+        assert_int_equal(answer.forms[0].reason, BF_REASON_UNCHECKABLE);
+        assert_string_equal(answer.why, refused[i].why);
+        bf_isolate_destroy(isolate);
+    }
 }
 
 /* By the last bit of a float, where the program's attachments have 8 bits, and are blended. */
