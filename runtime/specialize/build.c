@@ -173,11 +173,14 @@ static void verdict_store(struct bf_job *job, enum bf_reason reason)
     bf_lock_release(&s->verdict_lock);
 }
 
+/* What stands against it by now, by other programs' experience too. */
 static enum bf_reason job_barred(const struct bf_job *job)
 {
-    return bf_driver_bar_is_up(&job->specializer->bar)
-               ? BF_REASON_DRIVER
-               : bf_variant_barred(job->specializer, job->hash);
+    struct bf_specializer *s = job->specializer;
+    if (bf_driver_bar_is_up(&s->bar))
+        return BF_REASON_DRIVER;
+    bf_archive_heed(s->archive, job->hash); /* out of memory: as before */
+    return bf_variant_barred(s, job->hash);
 }
 
 static void job_run(void *context)

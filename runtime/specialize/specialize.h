@@ -19,7 +19,8 @@
  *        same shaders, with any values; after a device that was lost in a check whatever the driver
  *        builds, until it is another one, or the user deletes a file that a line names
  *        (archive/driver_bar.h). Who is at it already heeds that before he takes a helper, and
- *        before he builds on the program's device.
+ *        before he builds on the program's device; but for verdicts on shaders that didn't hang,
+ *        which he takes up in his next run.
  *
  * A variant's states: its values are counted (histogram.h) and chosen; an item of background work
  * builds and checks it (check/check.h); it is published, timed against the general pipeline

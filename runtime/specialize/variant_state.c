@@ -40,13 +40,25 @@ struct bf_archive_key bf_variant_shaders_key(const uint8_t hash[32])
     return key;
 }
 
+/* A reason that there isn't is damage that the checksum didn't catch. */
+static bool verdict_is_known(const struct bf_verdict *verdict)
+{
+    return verdict->reason < BF_REASON_COUNT;
+}
+
+static bool verdict_find(const struct bf_specializer *s, const struct bf_archive_key *key,
+                         struct bf_verdict *verdict)
+{
+    return bf_archive_find(s->archive, key, verdict) && verdict_is_known(verdict);
+}
+
 enum bf_reason bf_variant_barred(const struct bf_specializer *s, const uint8_t hash[32])
 {
     const struct bf_archive_key key = bf_variant_shaders_key(hash);
     struct bf_verdict verdict;
     if (bf_archive_barred(s->archive, hash))
         return BF_REASON_CRASHED;
-    return bf_archive_find(s->archive, &key, &verdict) && verdict.code == BF_VERDICT_REJECTED
+    return verdict_find(s, &key, &verdict) && verdict.code == BF_VERDICT_REJECTED
                ? (enum bf_reason)verdict.reason
                : BF_REASON_NONE;
 }
@@ -383,7 +395,7 @@ static void add_candidate(struct bf_specializer *s, struct bf_variant_states *st
         struct bf_verdict verdict;
         const struct bf_archive_key key =
             bf_variant_archive_key(states->pipeline->hash, mask, values);
-        if (bf_archive_find(s->archive, &key, &verdict)) {
+        if (verdict_find(s, &key, &verdict)) {
             candidate->remembered = verdict.code == BF_VERDICT_KEPT;
             if (verdict.code != BF_VERDICT_KEPT) {
                 candidate->state = BF_VARIANT_STATE_REJECTED;
@@ -431,7 +443,7 @@ static void archive_remember(void *context, const struct bf_archive_key *key,
     struct remembering *r = context;
     if (verdict->code != BF_VERDICT_KEPT || key->n_values != BF_WATCHED)
         return;
-    if (key->mask >> r->states->pipeline->watch.count)
+    if (key->mask >> r->states->pipeline->watch.count || !verdict_is_known(verdict))
         return; /* damage that the checksum didn't catch */
     add_candidate(r->specializer, r->states, key->mask, key->values, 0, true, true, &r->jobs);
 }

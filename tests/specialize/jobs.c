@@ -13,6 +13,7 @@ static struct {
     uint32_t up_at;         /* the bar is up from this question on; 0: never */
     VkResult may;           /* of bf_archive_begin */
     enum bf_reason barred;
+    bool struck; /* by another process, which bf_archive_heed finds out */
 } given;
 
 /* What has: */
@@ -51,6 +52,14 @@ enum bf_reason bf_variant_barred(const struct bf_specializer *s, const uint8_t h
 {
     (void)s, (void)hash;
     return given.barred;
+}
+
+VkResult bf_archive_heed(struct bf_archive *archive, const uint8_t hash[BF_ARCHIVE_HASH])
+{
+    (void)archive, (void)hash;
+    if (given.struck)
+        given.barred = BF_REASON_CRASHED;
+    return VK_SUCCESS;
 }
 
 VkResult bf_archive_begin(struct bf_archive *archive, const uint8_t hash[BF_ARCHIVE_HASH])
@@ -230,6 +239,14 @@ TEST_WITH(what_is_remembered, nothing_given, NULL)
 TEST_WITH(what_is_barred_is_left_alone, nothing_given, NULL)
 {
     given.barred = BF_REASON_CRASHED;
+    assert_int_equal(run(), BF_REASON_CRASHED);
+    assert_int_equal(seen.checks + seen.builds + seen.strikes, 0);
+}
+
+/* By another program, since the pipeline was loaded. */
+TEST_WITH(what_others_have_struck_is_left_alone, nothing_given, NULL)
+{
+    given.struck = true;
     assert_int_equal(run(), BF_REASON_CRASHED);
     assert_int_equal(seen.checks + seen.builds + seen.strikes, 0);
 }

@@ -117,6 +117,13 @@ static struct known *known_load(struct bf_archive *archive, const uint8_t hash[B
     return known;
 }
 
+/* Strikes of other processes since it was loaded. The lock is held. [AR-12] */
+static void known_heed(struct bf_archive *archive, struct known *known)
+{
+    if (bf_folder_is_barred(&archive->folder, known->hash))
+        atomic_store(&known->barred, true);
+}
+
 static void known_publish(struct known *known, struct bf_verdicts *verdicts)
 {
     verdicts->older = atomic_load_explicit(&known->verdicts, memory_order_relaxed);
@@ -132,17 +139,18 @@ static void known_free(struct known *known)
     free(known);
 }
 
-/* Tries to bring to disk what isn't there, until something fails. The lock is held. */
+/* Tries to bring to disk what isn't there: strikes first, each by itself, since they need neither
+ * the folder's lock nor space, then verdicts until one fails. The lock is held. [AR-11] */
 static void archive_write(struct bf_archive *archive)
 {
+    for (struct known *known = archive->all; known; known = known->all)
+        if (known->bar_unwritten)
+            known->bar_unwritten = !bf_folder_bar(&archive->folder, known->hash);
     bool goes = archive->folder.on;
     for (struct known *known = archive->all; known && goes; known = known->all) {
         if (known->unwritten)
             goes = bf_folder_write(&archive->folder, known->hash, known->verdicts);
         known->unwritten &= !goes;
-        if (known->bar_unwritten && goes)
-            goes = bf_folder_bar(&archive->folder, known->hash);
-        known->bar_unwritten &= !goes;
     }
 }
 
@@ -250,19 +258,30 @@ VkResult bf_archive_load(struct bf_archive *archive, const uint8_t hash[BF_ARCHI
     return known ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
+VkResult bf_archive_heed(struct bf_archive *archive, const uint8_t hash[BF_ARCHIVE_HASH])
+{
+    bf_lock_acquire(&archive->lock);
+    struct known *known = known_load(archive, hash);
+    if (known)
+        known_heed(archive, known);
+    bf_lock_release(&archive->lock);
+    return known ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
+}
+
 VkResult bf_archive_begin(struct bf_archive *archive, const uint8_t hash[BF_ARCHIVE_HASH])
 {
     struct build *build = malloc(sizeof(*build));
     if (!build)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     bf_lock_acquire(&archive->lock);
-    VkResult result = VK_SUCCESS;
-    build->known = known_load(archive, hash);
-    if (!build->known)
-        result = VK_ERROR_OUT_OF_HOST_MEMORY;
-    else if (atomic_load(&build->known->barred))
-        result = VK_ERROR_NOT_PERMITTED_KHR;
+    VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
+    struct known *known = known_load(archive, hash);
+    if (known) {
+        known_heed(archive, known);
+        result = atomic_load(&known->barred) ? VK_ERROR_NOT_PERMITTED_KHR : VK_SUCCESS;
+    }
     if (result == VK_SUCCESS) {
+        build->known = known;
         build->mark = bf_folder_begin(&archive->folder, hash, &build->number);
         build->next = archive->builds;
         archive->builds = build;

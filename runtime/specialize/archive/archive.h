@@ -6,7 +6,7 @@
  * There is one folder per device, build of its driver and Belfry version, which the caller names
  * (bf_archive_folder), and in it a file for each pipeline (folder.h). A pipeline's is read when it
  * is loaded, and all answers come from memory. What other processes put meanwhile is seen when it
- * is loaded in another archive.
+ * is loaded in another archive, but for their strikes (AR-12).
  *
  *  AR-1  A verdict that is found was put for just that key. A file that is torn, damaged, another's
  *        or of another format counts as none, and is replaced with the next verdict.
@@ -28,6 +28,8 @@
  *        never longer than a second each.
  *  AR-9  What FORGOTTEN was put for is not found, here and when loaded again, until another verdict
  *        is put.
+ *  AR-11 A strike is on disk whether verdicts can be written or not.
+ *  AR-12 Strikes of other processes are heeded by bf_archive_begin, and from bf_archive_heed on.
  *
  * Nothing here reads the environment. An archive may not be used in the child of a fork.
  *
@@ -127,6 +129,10 @@ uint32_t bf_archive_for_pipeline(const struct bf_archive *archive,
 
 /* From now on what is on disk of the pipeline is found. */
 VkResult bf_archive_load(struct bf_archive *archive, const uint8_t hash[BF_ARCHIVE_HASH]);
+
+/* From now on bf_archive_barred tells of strikes that other processes have put since the pipeline
+ * was loaded [AR-12]. */
+VkResult bf_archive_heed(struct bf_archive *archive, const uint8_t hash[BF_ARCHIVE_HASH]);
 
 /* A build of a variant is about to start: the driver is called after this has returned. Several
  * may be in progress. Errors: VK_ERROR_NOT_PERMITTED_KHR: the pipeline is barred. */

@@ -271,8 +271,6 @@ static int verdicts_read(struct bf_folder *folder, const uint8_t hash[BF_ARCHIVE
 bool bf_folder_read(struct bf_folder *folder, const uint8_t hash[BF_ARCHIVE_HASH],
                     struct bf_verdicts **verdicts, bool *barred)
 {
-    char name[NAME_ROOM];
-    struct stat status;
     *verdicts = NULL;
     *barred = false;
     const int error = folder->on ? verdicts_read(folder, hash, verdicts) : ENOENT;
@@ -287,9 +285,16 @@ bool bf_folder_read(struct bf_folder *folder, const uint8_t hash[BF_ARCHIVE_HASH
     }
     if (!*verdicts && !bf_verdicts_decode(NULL, 0, hash, verdicts))
         return false;
-    name_put(name, hash, BARRED);
-    *barred = folder->on && fstatat(folder->fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0;
+    *barred = bf_folder_is_barred(folder, hash);
     return true;
+}
+
+bool bf_folder_is_barred(const struct bf_folder *folder, const uint8_t hash[BF_ARCHIVE_HASH])
+{
+    char name[NAME_ROOM];
+    struct stat status;
+    name_put(name, hash, BARRED);
+    return folder->on && fstatat(folder->fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 /* The lock is held. Returns 0 or an error. */

@@ -47,7 +47,9 @@ bool bf_folder_read(struct bf_folder *folder, const uint8_t hash[BF_ARCHIVE_HASH
  * then they aren't any more. False: they aren't on disk; that is reported once. */
 bool bf_folder_write(struct bf_folder *folder, const uint8_t hash[BF_ARCHIVE_HASH],
                      struct bf_verdicts *verdicts);
+/* Without the lock. False: it isn't on disk; that is reported once. */
 bool bf_folder_bar(struct bf_folder *folder, const uint8_t hash[BF_ARCHIVE_HASH]);
+bool bf_folder_is_barred(const struct bf_folder *folder, const uint8_t hash[BF_ARCHIVE_HASH]);
 
 /* A file descriptor that holds the mark; -1: there is none. */
 int bf_folder_begin(struct bf_folder *folder, const uint8_t hash[BF_ARCHIVE_HASH],

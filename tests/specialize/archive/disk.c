@@ -304,6 +304,24 @@ PLACE_TEST(a_full_disk)
     }
 }
 
+/* AR-11: nor is one held up by the verdicts that do. */
+PLACE_TEST(a_strike_needs_no_space)
+{
+    struct bf_archive *archive = open_at(place->folder);
+    const struct bf_archive_key key = key_of(84);
+    assert_int_equal(look(archive, 84), 0);
+    room = 0;
+    put(archive, 80, 1);
+    put(archive, 88, 1);
+    assert_success(bf_archive_strike(archive, key.hash));
+    struct bf_archive *other = open_at(place->folder);
+    assert_int_equal(look(other, 84), BARRED);
+    assert_int_equal(look(other, 80), 0);
+    room = SIZE_MAX;
+    bf_archive_close(other);
+    bf_archive_close(archive);
+}
+
 static void child_has_a_limit(const struct place *place)
 {
     const struct rlimit limit = {120, 120};

@@ -88,6 +88,12 @@ static VkResult call_strike(struct bf_archive *archive, uint32_t number)
     return result;
 }
 
+static VkResult call_heed(struct bf_archive *archive, uint32_t number)
+{
+    const struct bf_archive_key key = key_of(6000 + 4 * number);
+    return bf_archive_heed(archive, key.hash);
+}
+
 static VkResult call_load(struct bf_archive *archive, uint32_t number)
 {
     const struct bf_archive_key key = key_of(4000 + 4 * number);
@@ -105,6 +111,7 @@ PLACE_TEST(everything_else)
         if (i < 20) {
             failures += each_fails(call_strike, archive, i);
             failures += each_fails(call_load, archive, i);
+            failures += each_fails(call_heed, archive, i);
         }
     }
     assert_in_range(failures, 800, 4000);

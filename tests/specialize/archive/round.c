@@ -93,6 +93,28 @@ PLACE_TEST(what_is_loaded_is_found)
     bf_archive_close(archive);
 }
 
+/* AR-12: also by who has loaded the pipeline before, once he asks, and before he builds. */
+PLACE_TEST(strikes_of_others_are_heeded)
+{
+    struct bf_archive *archive = open_at(place->folder), *other = open_at(place->folder);
+    const struct bf_archive_key keys[3] = {key_of(0), key_of(4), key_of(8)};
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(look(archive, 4 * i), 0);
+    for (uint32_t i = 0; i < 2; i++)
+        assert_success(bf_archive_strike(other, keys[i].hash));
+    assert_int_equal(look(archive, 0), 0);
+    assert_success(bf_archive_heed(archive, keys[0].hash));
+    assert_int_equal(look(archive, 0), BARRED);
+    assert_int_equal(bf_archive_begin(archive, keys[1].hash), VK_ERROR_NOT_PERMITTED_KHR);
+    assert_int_equal(look(archive, 4), BARRED);
+    assert_int_equal(files_with(place, ".building."), 0);
+    assert_success(bf_archive_heed(archive, keys[2].hash));
+    assert_success(bf_archive_begin(archive, keys[2].hash));
+    bf_archive_end(archive, keys[2].hash);
+    bf_archive_close(other);
+    bf_archive_close(archive);
+}
+
 /* AR-9: until another verdict is put. */
 PLACE_TEST(what_is_forgotten_is_not_found)
 {

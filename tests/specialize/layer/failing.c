@@ -7,6 +7,9 @@
 
 #include <glob.h>
 
+#include "specialize/archive/verdicts.h"
+#include "specialize/reason.h"
+
 /* ------------------------------------------------------------------------------------ Rounds -- */
 
 /* A pipeline is made, used, and built again while the driver fails so; it is used once more, and
@@ -429,6 +432,53 @@ TEST_WITH(what_was_short_is_tried_again_by_the_next_run, cache_setup, cache_tear
             program_destroy(p, pipeline);
             program_close(p);
             assert_int_equal(built, run == 1 && !cases[i].lasts);
+        }
+    }
+}
+
+/* Puts another reason into each verdict there is, with a checksum that is right. */
+static void reasons_put(uint16_t reason)
+{
+    char path[300];
+    uint8_t bytes[BF_VERDICTS_BYTES_MOST];
+    glob_t found;
+    snprintf(path, sizeof(path), "%s/*/*.verdicts", cache_folder);
+    assert_int_equal(glob(path, 0, NULL, &found), 0);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        FILE *file = fopen(found.gl_pathv[i], "r+");
+        assert_non_null(file);
+        size_t size = fread(bytes, 1, sizeof(bytes), file);
+        assert_true(size > 52);
+        for (size_t at = 48; at + 4 < size; at += sizeof(struct bf_verdict_entry))
+            memcpy(bytes + at + offsetof(struct bf_verdict_entry, reason), &reason, sizeof(reason));
+        const uint32_t crc = bf_crc32c(bytes, size - 4);
+        memcpy(bytes + size - 4, &crc, sizeof(crc));
+        rewind(file);
+        assert_int_equal(fwrite(bytes, 1, size, file), size);
+        assert_int_equal(fclose(file), 0);
+    }
+    globfree(&found);
+}
+
+/* Such a verdict is none: of values, nor of shaders. */
+TEST_WITH(a_reason_that_there_is_not_is_not_believed, cache_setup, cache_teardown)
+{
+    for (int shaders = 0; shaders < 2; shaders++) {
+        const struct program_push push = {0, 8, ++serial};
+        for (int run = 0; run < 3; run++) {
+            struct program *p = program_open(run == 0 && shaders ? "TELLS=2" : NULL, NULL);
+            VkPipeline pipeline = program_pipeline(p, false, "again");
+            program_frame(p, false, pipeline, push);
+            if (run == 0 && !shaders)
+                p->f.icd.set_fault("vkCreateComputePipelines", 1, VK_ERROR_UNKNOWN);
+            program_commit(p);
+            p->f.icd.set_fault(NULL, 0, VK_SUCCESS);
+            program_frame(p, false, pipeline, push);
+            assert_int_equal(p->f.icd.live("pipeline"), run == 2 ? 2 : 1);
+            program_destroy(p, pipeline);
+            program_close(p);
+            if (run == 1)
+                reasons_put(BF_REASON_COUNT);
         }
     }
 }
