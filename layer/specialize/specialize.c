@@ -187,6 +187,8 @@ void layer_specialize_destroy(struct layer_device *d)
         return;
     bf_scheduler_observe_executes(d->scheduler, NULL);
     d->specializer = NULL;
+    if (bf_specializer_abandon(s->model))
+        return;
     layer_recorder_destroy(s);
     bf_specializer_destroy(s->model);
     free(s);

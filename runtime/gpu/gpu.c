@@ -2,8 +2,7 @@
 /* Sets up a device's functions and properties. */
 #include "gpu/gpu.h"
 
-#include <dlfcn.h>
-
+#include "base/library.h"
 #include "gpu/dispatch.h"
 #include "gpu/driver_bug.h"
 
@@ -65,7 +64,5 @@ void bf_gpu_finish(struct bf_gpu *gpu)
 
 void bf_gpu_pin_driver(const struct bf_gpu *gpu)
 {
-    Dl_info info;
-    if (dladdr((void *)(uintptr_t)gpu->vk.vkWaitSemaphores, &info) && info.dli_fname)
-        dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+    bf_library_stay((uintptr_t)gpu->vk.vkWaitSemaphores);
 }

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "background/public.h"
 #include "device/device.h"
@@ -112,6 +113,7 @@ VkResult bf_specializer_create(const struct bf_specializer_info *info,
     if (!s)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     s->info = *info;
+    s->process = getpid();
     struct bf_gpu *gpu = bf_device_gpu(info->device);
     bf_pipelines_init(&s->pipelines, gpu->handle, &gpu->vk);
     s->pipelines.budget.most = info->memory / 2;
@@ -203,6 +205,15 @@ void bf_specializer_destroy(struct bf_specializer *s)
     free(s->archive_folder);
     bf_driver_bar_finish(&s->bar);
     free(s);
+}
+
+bool bf_specializer_abandon(struct bf_specializer *s)
+{
+    if (s->process == getpid())
+        return false;
+    bf_isolate_abandon(s->isolate);
+    bf_archive_abandon(s->archive);
+    return true;
 }
 
 void bf_specializer_collect(struct bf_specializer *s)

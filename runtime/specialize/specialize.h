@@ -21,6 +21,8 @@
  *        (archive/driver_bar.h). Who is at it already heeds that before he takes a helper, and
  *        before he builds on the program's device; but for verdicts on shaders that didn't hang,
  *        which he takes up in his next run.
+ *  SP-7  What a forked child does to the device that it inherited, up to destroying it, is nothing
+ *        to its parent's specialiser, and waits for nothing that a thread of the parent was about.
  *
  * A variant's states: its values are counted (histogram.h) and chosen; an item of background work
  * builds and checks it (check/check.h); it is published, timed against the general pipeline
@@ -65,6 +67,11 @@ VkResult bf_specializer_create(const struct bf_specializer_info *info,
 /* Before the device is destroyed: cancels builds and waits for them, destroys all variants,
  * stores verdicts. No command buffer is left that will be used again. NULL is allowed. */
 void bf_specializer_destroy(struct bf_specializer *specializer);
+
+/* Instead, in the child of a fork, where threads and helpers are the parent's, and may have been
+ * about anything: closes descriptors, and leaves the rest, down to the memory, as it is [SP-7].
+ * False: it is this process' own, and nothing is done. */
+bool bf_specializer_abandon(struct bf_specializer *specializer);
 
 /* Publishes variants whose builds have ended. Called when a command buffer is begun; costs one
  * load where there are none. */

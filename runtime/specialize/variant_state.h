@@ -32,6 +32,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "background/background.h"
 #include "specialize/archive/archive.h"
@@ -161,6 +162,7 @@ struct bf_analysis;
 
 struct bf_specializer {
     struct bf_specializer_info info;
+    pid_t process; /* whose it is: not a forked child's (SP-7) */
     struct bf_pipelines pipelines;
     struct bf_submissions submissions;
     struct bf_recorder recorder;

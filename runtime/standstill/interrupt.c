@@ -2,7 +2,6 @@
 /* Signals that end a program, and its exit. */
 #include "standstill/interrupt.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -11,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/library.h"
 #include "base/lock.h"
 #include "scheduler/watch.h"
 #include "standstill/standstill.h"
@@ -63,15 +63,6 @@ static void interrupt_handle(int number)
     errno = before;
 }
 
-/* The program may have kept the handler's address, to restore it when the library has been
- * unloaded. */
-static void library_stay(void)
-{
-    Dl_info info;
-    if (dladdr((void *)(uintptr_t)interrupt_handle, &info) && info.dli_fname)
-        dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
-}
-
 static void handlers_install(void)
 {
     for (int i = 0; i < 2; i++) {
@@ -79,7 +70,9 @@ static void handlers_install(void)
         if (installed[i] || sigaction(numbers[i], NULL, &action) != 0 ||
             (action.sa_flags & SA_SIGINFO) || action.sa_handler != SIG_DFL)
             continue;
-        library_stay();
+        /* The program may have kept the handler's address, to restore it when the library has been
+         * unloaded. */
+        bf_library_stay((uintptr_t)interrupt_handle);
         action = (struct sigaction){.sa_handler = interrupt_handle, .sa_flags = SA_RESTART};
         sigemptyset(&action.sa_mask);
         installed[i] = sigaction(numbers[i], &action, NULL) == 0;

@@ -155,6 +155,7 @@ static VkResult icd_CreateDevice(VkPhysicalDevice physicalDevice,
             queue->priority = q->pQueuePriorities[k];
         }
     }
+    device->process = getpid();
     icd_lock();
     device->next = icd_world.devices;
     icd_world.devices = device;
@@ -172,6 +173,8 @@ static void icd_DestroyDevice(VkDevice device_, const VkAllocationCallbacks *pAl
     if (!device_)
         return;
     struct icd_device *device = ICD_DEV(device_);
+    if (device->process != getpid())
+        return; /* there is nobody to wait for */
 
     icd_lock();
     for (uint32_t i = 0; i < device->n_queues; i++) {

@@ -318,6 +318,7 @@ struct icd_instance {
 struct icd_device {
     struct icd_object object;
     struct icd_instance *instance;
+    pid_t process; /* that has its queues' threads: not a forked child */
     const struct icd_config *config;
     struct icd_queue *queues; /* n_queues of them, in one array */
     uint32_t n_queues;

@@ -192,6 +192,19 @@ void bf_archive_close(struct bf_archive *archive)
     free(archive);
 }
 
+void bf_archive_abandon(struct bf_archive *archive)
+{
+    if (!archive)
+        return;
+    for (const struct build *build = archive->builds; build; build = build->next)
+        if (build->mark >= 0)
+            close(build->mark);
+    if (archive->folder.lock >= 0)
+        close(archive->folder.lock);
+    if (archive->folder.fd >= 0)
+        close(archive->folder.fd);
+}
+
 /* ----------------------------------------------------------------------------------------- Read */
 
 static bool verdict_tell(const struct bf_verdict_entry *entry, struct bf_verdict *out)

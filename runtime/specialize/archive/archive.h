@@ -31,7 +31,8 @@
  *  AR-11 A strike is on disk whether verdicts can be written or not.
  *  AR-12 Strikes of other processes are heeded by bf_archive_begin, and from bf_archive_heed on.
  *
- * Nothing here reads the environment. An archive may not be used in the child of a fork.
+ * Nothing here reads the environment. An archive may not be used in the child of a fork, but for
+ * bf_archive_abandon.
  *
  * Proven by tests/specialize/archive.
  */
@@ -108,6 +109,10 @@ struct bf_archive *bf_archive_open(const struct bf_archive_info *info);
 /* Builds that have begun and not ended count as strikes afterwards, so end them first. NULL is
  * allowed. Thread-safety: no other call on this archive is in progress or comes later. */
 void bf_archive_close(struct bf_archive *archive);
+
+/* Instead, in the child of a fork: closes its descriptors, so that builds are the parent's alone
+ * (AR-3); memory stays as it is. NULL is allowed. */
+void bf_archive_abandon(struct bf_archive *archive);
 
 /* False: the key has no verdict, or its pipeline isn't loaded. Thread-safety: safe (AR-8). */
 bool bf_archive_find(const struct bf_archive *archive, const struct bf_archive_key *key,

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/descriptor.h"
+#include "base/library.h"
 #include "base/lock.h"
 #include "base/message.h"
 #include "base/sha256.h"
@@ -42,6 +43,8 @@ static void here_add(const struct bf_driver_bar *bar)
 {
     if (here_has(bar))
         return;
+    /* The loader closes a layer with the last instance, and loads it anew with the next. */
+    bf_library_stay((uintptr_t)here_add);
     bf_lock_acquire(&here.lock);
     if (here.count < HERE_MOST)
         memcpy(here.hashes[here.count], bar->hash, sizeof(bar->hash));

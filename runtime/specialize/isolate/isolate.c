@@ -542,3 +542,10 @@ void bf_isolate_destroy(struct bf_isolate *isolate)
     free(isolate->path);
     free(isolate);
 }
+
+void bf_isolate_abandon(struct bf_isolate *isolate)
+{
+    for (uint32_t i = 0; i < isolate->count; i++)
+        helper_end(&isolate->helpers[i], false);
+    close(isolate->stop);
+}

@@ -195,6 +195,10 @@ void bf_isolate_stop(struct bf_isolate *isolate);
 /* Ends the helpers. No request is in progress. NULL is allowed. */
 void bf_isolate_destroy(struct bf_isolate *isolate);
 
+/* Instead, in the child of a fork: closes its descriptors, which keep helpers waiting. These, and
+ * all else, are the parent's, and so is what its threads were about: memory stays as it is. */
+void bf_isolate_abandon(struct bf_isolate *isolate);
+
 /*
  * Builds the pipelines in a helper, which is started if need be, has it run them, and blocks until
  * that has ended.
