@@ -72,25 +72,21 @@ static void analysis_run(void *context)
 static void analysis_cancel(void *context)
 {
     struct bf_specializer *s = context;
-    atomic_store(&s->analysis_barred, true);
+    atomic_store(&s->analysis_barred, s->analysed_in);
     atomic_store(&s->analysing, false);
 }
 
 void bf_analysis_queue(struct bf_specializer *s)
 {
+    const uint64_t mode = atomic_load(&s->modes);
     /* When the device is destroyed there is no pool any more. */
     if (!atomic_load(&s->unanalysed) || atomic_load(&s->stopping) ||
-        atomic_load(&s->analysis_barred) || atomic_exchange(&s->analysing, true))
+        atomic_load(&s->analysis_barred) == mode || atomic_exchange(&s->analysing, true))
         return;
+    s->analysed_in = mode;
     if (bf_background_queue(bf_device_gpu(s->info.device)->background, analysis_run,
                             analysis_cancel, s) != VK_SUCCESS)
         atomic_store(&s->analysing, false);
-}
-
-void bf_analysis_allow(struct bf_specializer *s)
-{
-    atomic_store(&s->analysis_barred, false);
-    bf_analysis_queue(s);
 }
 
 void bf_analysis_add(void *specializer, struct bf_pipeline_copy *copy)

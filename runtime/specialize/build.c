@@ -43,14 +43,19 @@ void bf_job_free(struct bf_job *job)
     free(job);
 }
 
+static void job_push(_Atomic(struct bf_job *) *list, struct bf_job *job)
+{
+    job->next = atomic_load(list);
+    while (!atomic_compare_exchange_weak(list, &job->next, job))
+        continue;
+}
+
 /* CV-2: from here on the job belongs to whoever collects it. */
 static void job_end(struct bf_job *job, enum bf_reason reason)
 {
     struct bf_specializer *s = job->specializer;
     job->reason = reason;
-    job->next = atomic_load(&s->done);
-    while (!atomic_compare_exchange_weak(&s->done, &job->next, job))
-        ;
+    job_push(&s->done, job);
 }
 
 static bool is_cancelled(const struct bf_job *job)
@@ -155,6 +160,18 @@ static void shaders_reject(struct bf_job *job, enum bf_reason reason)
     bf_archive_put(job->specializer->archive, &key, &verdict);
 }
 
+/* verdict_lock is held. [CV-5] */
+static void discarded_forget(struct bf_specializer *s)
+{
+    static const struct bf_verdict nothing = {.code = BF_VERDICT_FORGOTTEN};
+    struct bf_measured *next, *discarded = atomic_exchange(&s->discarded, NULL);
+    for (; discarded; discarded = next) {
+        next = discarded->next;
+        bf_archive_put(s->archive, &discarded->key, &nothing);
+        free(discarded);
+    }
+}
+
 static void verdict_store(struct bf_job *job, enum bf_reason reason)
 {
     const struct bf_archive_key key = bf_variant_archive_key(job->hash, job->mask, job->values);
@@ -168,6 +185,7 @@ static void verdict_store(struct bf_job *job, enum bf_reason reason)
     };
     struct bf_specializer *s = job->specializer;
     bf_lock_acquire(&s->verdict_lock);
+    discarded_forget(s);
     if (!job->remember_only || job->epoch == atomic_load(&s->submissions.epoch)) /* CV-5 */
         bf_archive_put(s->archive, &key, &verdict);
     bf_lock_release(&s->verdict_lock);
@@ -200,18 +218,23 @@ static void job_run(void *context)
     job_end(job, reason);
 }
 
-/* When the device is destroyed verdicts are stored all the same: measuring anew would cost the
- * next run time. */
+/* Verdicts are stored all the same, in another mode or when the device is destroyed: measuring anew
+ * would cost the next run time. [CV-6] */
 static void job_cancel(void *context)
 {
     struct bf_job *job = context;
-    if (job->remember_only && atomic_load(&job->specializer->stopping))
-        job_run(job);
-    else
+    struct bf_specializer *s = job->specializer;
+    if (!job->remember_only) {
         job_end(job, BF_REASON_CANCELLED);
+    } else if (atomic_load(&s->stopping)) {
+        job_run(job);
+    } else {
+        atomic_fetch_sub(&s->outstanding, 1);
+        job_push(&s->unstored, job);
+    }
 }
 
-void bf_jobs_queue(struct bf_specializer *s, struct bf_job *jobs)
+static void jobs_offer(struct bf_specializer *s, struct bf_job *jobs)
 {
     while (jobs) {
         struct bf_job *job = jobs;
@@ -226,25 +249,52 @@ void bf_jobs_queue(struct bf_specializer *s, struct bf_job *jobs)
     }
 }
 
-/* An item, and its cancellation: it is done all the same. */
-static void measured_forget(void *context)
+/* An item. Where it is cancelled what is discarded stays so, for the next. */
+static void discarded_run(void *context)
 {
-    static const struct bf_verdict nothing = {.code = BF_VERDICT_FORGOTTEN};
-    struct bf_measured *measured = context;
-    while (measured) {
-        struct bf_measured *next = measured->next;
-        struct bf_specializer *s = measured->specializer;
-        bf_lock_acquire(&s->verdict_lock);
-        bf_archive_put(s->archive, &measured->key, &nothing);
-        bf_lock_release(&s->verdict_lock);
-        free(measured);
-        measured = next;
-    }
+    struct bf_specializer *s = context;
+    bf_lock_acquire(&s->verdict_lock);
+    discarded_forget(s);
+    bf_lock_release(&s->verdict_lock);
 }
 
-void bf_verdicts_forget(struct bf_specializer *s, struct bf_measured *measured)
+static void discarded_offer(struct bf_specializer *s)
 {
-    if (measured && bf_background_queue(bf_device_gpu(s->info.device)->background, measured_forget,
-                                        measured_forget, measured) != VK_SUCCESS)
-        measured_forget(measured);
+    if (!atomic_load(&s->discarded))
+        return;
+    if (atomic_load(&s->stopping))
+        discarded_run(s);
+    else
+        bf_background_queue(bf_device_gpu(s->info.device)->background, discarded_run, NULL, s);
+}
+
+/* A mode that came while the pool refused something has found it on its list, or is seen here. */
+void bf_jobs_queue(struct bf_specializer *s, struct bf_job *jobs)
+{
+    const uint64_t mode = atomic_load(&s->modes);
+    jobs_offer(s, jobs);
+    if (atomic_load(&s->modes) != mode)
+        bf_verdicts_queue(s);
+}
+
+void bf_verdicts_queue(struct bf_specializer *s)
+{
+    uint64_t mode;
+    do {
+        mode = atomic_load(&s->modes);
+        discarded_offer(s);
+        jobs_offer(s, atomic_exchange(&s->unstored, NULL));
+    } while (atomic_load(&s->modes) != mode);
+}
+
+void bf_verdicts_discard(struct bf_specializer *s, struct bf_measured *measured)
+{
+    struct bf_measured *last = measured;
+    while (last && last->next)
+        last = last->next;
+    if (!last)
+        return;
+    last->next = atomic_load(&s->discarded);
+    while (!atomic_compare_exchange_weak(&s->discarded, &last->next, measured))
+        continue;
 }

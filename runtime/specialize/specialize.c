@@ -31,6 +31,7 @@ static void on_mode(void *context, const BfBackgroundModeInfo *info)
     struct bf_specializer *s = context;
     const bool freezes = info->mode == BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM;
     const bool begins = freezes && !atomic_load(&s->frozen);
+    atomic_fetch_add(&s->modes, 1);
     bf_submissions_settle(&s->submissions);
     if (!freezes)
         frozen_set(s, false);
@@ -39,7 +40,7 @@ static void on_mode(void *context, const BfBackgroundModeInfo *info)
         atomic_store(&s->last_taken, 0);
     atomic_store(&s->recorder.intrusive,
                  info->mode == BF_BACKGROUND_PROCESSING_MODE_ALLOW_INTRUSIVE_MEASUREMENTS);
-    bf_analysis_allow(s);
+    bf_verdicts_queue(s);
     switch (info->action) {
     case BF_MEASUREMENTS_ACTION_COMMIT_RESULTS:
     case BF_MEASUREMENTS_ACTION_COMMIT_RESULTS_HIGH_PRIORITY:
@@ -114,6 +115,7 @@ VkResult bf_specializer_create(const struct bf_specializer_info *info,
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     s->info = *info;
     s->process = getpid();
+    atomic_store(&s->modes, 1);
     struct bf_gpu *gpu = bf_device_gpu(info->device);
     bf_pipelines_init(&s->pipelines, gpu->handle, &gpu->vk);
     s->pipelines.budget.most = info->memory / 2;
@@ -185,6 +187,7 @@ void bf_specializer_destroy(struct bf_specializer *s)
     atomic_store(&s->stopping, true);
     bf_isolate_stop(s->isolate);
     bf_background_end(bf_device_gpu(s->info.device)); /* BG-8: no item is left */
+    bf_verdicts_queue(s);
     while (atomic_load(&s->done) || atomic_load(&s->held))
         bf_variant_states_collect(s);
     bf_analysis_finish(s);

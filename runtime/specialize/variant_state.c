@@ -227,7 +227,6 @@ static struct bf_job *remembering_job(struct bf_specializer *s, struct bf_varian
         bf_job_free(job);
         return NULL;
     }
-    measured->specializer = s;
     measured->key = bf_variant_archive_key(job->hash, job->mask, job->values);
     measured->next = s->measured;
     s->measured = measured;
@@ -567,7 +566,7 @@ void bf_variant_states_discard(struct bf_specializer *s)
 {
     bf_lock_acquire(&s->lock);
     atomic_fetch_add(&s->submissions.epoch, 1);
-    struct bf_measured *measured = s->measured;
+    bf_verdicts_discard(s, s->measured);
     s->measured = NULL;
     for (struct bf_variant_states *states = s->states; states; states = states->next) {
         for (uint32_t i = 0; i < states->count; i++) {
@@ -590,7 +589,7 @@ void bf_variant_states_discard(struct bf_specializer *s)
         }
     }
     bf_lock_release(&s->lock);
-    bf_verdicts_forget(s, measured);
+    bf_verdicts_queue(s);
 }
 
 BfMeasurementsState bf_variant_states_measurements(struct bf_specializer *s)

@@ -14,7 +14,10 @@
  *        and no A/B timing is decided; of builds that end then only those are collected that a
  *        commit asked for which came with it, or before it, and only where no other variant has to
  *        make place. The others are when it ends. So it is once the call that begins it returns.
- *  CV-5  Once measurements are discarded no later run is told of a verdict that they decided.
+ *  CV-5  Once measurements are discarded no later run is told of a verdict that they decided. (Not
+ *        promised of a process that ends before the pool has come to that, with its device.)
+ *  CV-6  Verdicts are stored, and forgotten, by background items, or when the device is destroyed.
+ *        What is to be while background work is disabled is once it is allowed, or a commit comes.
  *  FM-1  Of the forms that a variant's module may have, the one in which nothing may be gathered or
  *        re-ordered with what was folded is taken, if it agrees with the general pipeline in every
  *        bit that the check compares; else the plain one, if that does; else none. But where zeros
@@ -154,7 +157,6 @@ struct bf_job {
 /* A verdict that measurements of this run decided: CV-5. */
 struct bf_measured {
     struct bf_measured *next;
-    struct bf_specializer *specializer;
     struct bf_archive_key key;
 };
 
@@ -178,11 +180,15 @@ struct bf_specializer {
     /* FM-2: whoever needs it asks, if nobody has; of two who ask at once either may be the last */
     _Atomic(enum bf_device_keeps) keeps;
     _Atomic bool stopping;
+    /* How many modes there have been, from 1. Who has been refused by the pool, and left what it
+     * was for to the next mode, reads it before and behind: it may have come meanwhile. */
+    _Atomic uint64_t modes;
 
     _Atomic(struct bf_analysis *) unanalysed, analysed; /* the latest first */
     _Atomic uint32_t gathered;                          /* how many ever were to be analysed */
     _Atomic bool analysing;                             /* an item is queued, or runs */
-    _Atomic bool analysis_barred;                       /* one was cancelled, in this mode */
+    uint64_t analysed_in;             /* the mode in which that was queued; who does so sets it */
+    _Atomic uint64_t analysis_barred; /* the mode in which one was cancelled */
 
     _Atomic(struct bf_job *) done; /* jobs that have ended, the latest first */
     _Atomic uint32_t outstanding;  /* jobs that haven't been collected */
@@ -190,6 +196,11 @@ struct bf_specializer {
     _Atomic uint64_t last_taken;   /* CV-4: of the jobs that are collected during a freeze, too */
     _Atomic bool commits_held; /* those that are held may be among these now; set under the lock */
     _Atomic bool frozen;       /* CV-4: the last mode is a freeze; written under the lock */
+
+    /* CV-6: jobs that store verdicts, which the pool hasn't taken; they aren't outstanding. */
+    _Atomic(struct bf_job *) unstored;
+    /* CV-5: what is to be forgotten, before anything else is stored. */
+    _Atomic(struct bf_measured *) discarded;
 
     struct bf_lock lock; /* over what follows, and over all variant states */
     struct bf_variant_states *states;
@@ -213,8 +224,6 @@ bool bf_specializer_remembers(struct bf_specializer *specializer);
 void bf_analysis_add(void *specializer, struct bf_pipeline_copy *copy);
 /* Has the pool take up what waits. */
 void bf_analysis_queue(struct bf_specializer *specializer);
-/* The same in another mode, where an item was cancelled. */
-void bf_analysis_allow(struct bf_specializer *specializer);
 /* Gives what was found to the pipelines' records. Called on a program's thread. */
 void bf_analysis_collect(struct bf_specializer *specializer);
 /* The pool has ended. */
@@ -286,8 +295,12 @@ struct bf_job *bf_job_create(struct bf_specializer *specializer, struct bf_varia
 void bf_job_free(struct bf_job *job);
 /* Queues a list of jobs. Those that can't be queued are cancelled. */
 void bf_jobs_queue(struct bf_specializer *specializer, struct bf_job *jobs);
-/* Has the archive forget these, which are freed. */
-void bf_verdicts_forget(struct bf_specializer *specializer, struct bf_measured *measured);
+/* The archive is to forget these, which are freed once it has. The specialiser's lock is held, so
+ * that no verdict of later measurements is forgotten with them. */
+void bf_verdicts_discard(struct bf_specializer *specializer, struct bf_measured *measured);
+/* Offers the pool what it hasn't taken so far [CV-6]; when the device is being destroyed, and no
+ * item is left, it is done. */
+void bf_verdicts_queue(struct bf_specializer *specializer);
 
 /* report.c: what is printed when the device is destroyed. Without the setting 'report' these do
  * nothing. The specialiser's lock is held for those that add. */

@@ -14,6 +14,8 @@ static struct {
     VkResult may;           /* of bf_archive_begin */
     enum bf_reason barred;
     bool struck; /* by another process, which bf_archive_heed finds out */
+    bool closed; /* the pool takes nothing */
+    bool opens;  /* but does by the mode that comes while it refuses something */
 } given;
 
 /* What has: */
@@ -21,7 +23,11 @@ static struct {
     uint32_t asked, checks, begun, ended, builds, strikes, puts;
     struct bf_archive_key key;
     struct bf_verdict verdict;
+    uint32_t codes[8]; /* of the first verdicts, in turn */
 } seen;
+
+static struct bf_device the_device;
+static struct bf_specializer s;
 
 bool bf_driver_bar_is_up(const struct bf_driver_bar *bar)
 {
@@ -48,9 +54,9 @@ void bf_folded_finish(struct bf_folded *folded)
     (void)folded;
 }
 
-enum bf_reason bf_variant_barred(const struct bf_specializer *s, const uint8_t hash[32])
+enum bf_reason bf_variant_barred(const struct bf_specializer *specializer, const uint8_t hash[32])
 {
-    (void)s, (void)hash;
+    (void)specializer, (void)hash;
     return given.barred;
 }
 
@@ -86,6 +92,8 @@ VkResult bf_archive_put(struct bf_archive *archive, const struct bf_archive_key 
                         const struct bf_verdict *verdict)
 {
     (void)archive;
+    if (seen.puts < 8)
+        seen.codes[seen.puts] = verdict->code;
     seen.puts++;
     seen.key = *key;
     seen.verdict = *verdict;
@@ -134,8 +142,17 @@ VkResult bf_pipeline_copy_build(const struct bf_pipeline_copy *copy, const struc
 VkResult bf_background_queue(struct bf_background *background, PFN_bfProcessingWork callback,
                              PFN_bfProcessingWork cancel, void *context)
 {
-    (void)background, (void)cancel;
-    callback(context);
+    (void)background;
+    if (!given.closed)
+        callback(context);
+    if (given.closed && given.opens) {
+        given.closed = false;
+        s.modes++;
+        bf_verdicts_queue(&s);
+        cancel(context);
+    } else if (given.closed && cancel) {
+        cancel(context);
+    }
     return VK_SUCCESS;
 }
 
@@ -155,14 +172,11 @@ static void destroy_cache(VkDevice device, VkPipelineCache cache,
 /* What became of a job. */
 static enum bf_reason run(void)
 {
-    static struct bf_device device;
     static struct VolkDeviceTable vk;
     static struct bf_pipeline_copy copy;
-    static struct bf_specializer s;
     struct bf_job job = {.specializer = &s, .copy = &copy, .mask = 1};
     vk.vkCreatePipelineCache = create_cache;
     vk.vkDestroyPipelineCache = destroy_cache;
-    s.info.device = &device;
     s.pipelines.vk = &vk;
     memset(&seen, 0, sizeof(seen));
     atomic_store(&s.done, NULL);
@@ -176,6 +190,9 @@ static int nothing_given(void **state)
 {
     (void)state;
     memset(&given, 0, sizeof(given));
+    memset(&seen, 0, sizeof(seen));
+    memset(&s, 0, sizeof(s));
+    s.info.device = &the_device;
     return 0;
 }
 
@@ -249,4 +266,89 @@ TEST_WITH(what_others_have_struck_is_left_alone, nothing_given, NULL)
     given.struck = true;
     assert_int_equal(run(), BF_REASON_CRASHED);
     assert_int_equal(seen.checks + seen.builds + seen.strikes, 0);
+}
+
+/* ----------------------------------------------------------------- While the pool takes nothing */
+
+/* A measured verdict, that the variant is kept. */
+static struct bf_job verdict_of(uint32_t epoch)
+{
+    return (struct bf_job){
+        .specializer = &s, .remember_only = true, .reason = BF_REASON_FASTER, .epoch = epoch};
+}
+
+static void discard(void)
+{
+    struct bf_measured *measured = calloc(1, sizeof(*measured));
+    assert_non_null(measured);
+    s.submissions.epoch++;
+    bf_verdicts_discard(&s, measured);
+}
+
+/* Nothing is outstanding meanwhile. [CV-6] */
+TEST_WITH(verdicts_are_stored_once_the_pool_takes_them, nothing_given, NULL)
+{
+    struct bf_job jobs[2] = {verdict_of(0), verdict_of(0)};
+    jobs[0].next = &jobs[1];
+    given.closed = true;
+    bf_jobs_queue(&s, jobs);
+    bf_verdicts_queue(&s); /* another such mode */
+    assert_int_equal(s.outstanding, 0);
+    assert_null(s.done);
+    assert_int_equal(seen.puts, 0);
+    given.closed = false;
+    bf_verdicts_queue(&s);
+    assert_int_equal(seen.puts, 2);
+    assert_int_equal(s.outstanding, 2); /* until they are collected */
+    assert_non_null(s.done);
+    bf_verdicts_queue(&s);
+    assert_int_equal(seen.puts, 2);
+}
+
+TEST_WITH(verdicts_are_stored_when_the_device_is_destroyed, nothing_given, NULL)
+{
+    struct bf_job job = verdict_of(1);
+    given.closed = true;
+    discard();
+    bf_jobs_queue(&s, &job);
+    assert_int_equal(seen.puts, 0);
+    s.stopping = true;
+    bf_verdicts_queue(&s);
+    assert_int_equal(seen.puts, 2);
+    assert_ptr_equal(s.done, &job);
+}
+
+/* The mode that would have had it stored comes between the pool's answer and what is done then. */
+TEST_WITH(a_mode_that_comes_meanwhile_is_not_missed, nothing_given, NULL)
+{
+    struct bf_job job = verdict_of(0);
+    given.closed = given.opens = true;
+    bf_jobs_queue(&s, &job);
+    assert_int_equal(seen.puts, 1);
+    assert_ptr_equal(s.done, &job);
+}
+
+/* Nothing is done in the program's call [CV-6], and what is behind it before anything else is
+ * stored. What had been measured before isn't. [CV-5] */
+TEST_WITH(what_is_discarded_is_forgotten_first, nothing_given, NULL)
+{
+    struct bf_job before = verdict_of(0), behind = verdict_of(1);
+    given.closed = true;
+    bf_jobs_queue(&s, &before);
+    discard();
+    bf_verdicts_queue(&s);
+    bf_jobs_queue(&s, &behind);
+    assert_int_equal(seen.puts, 0);
+    given.closed = false;
+    bf_verdicts_queue(&s);
+    assert_int_equal(seen.puts, 2);
+    assert_int_equal(seen.codes[0], BF_VERDICT_FORGOTTEN);
+    assert_int_equal(seen.codes[1], BF_VERDICT_KEPT);
+    /* Also where another job is there before the item that forgets. */
+    memset(&seen, 0, sizeof(seen));
+    discard();
+    struct bf_job later = verdict_of(2);
+    bf_jobs_queue(&s, &later);
+    assert_int_equal(seen.puts, 2);
+    assert_int_equal(seen.codes[0], BF_VERDICT_FORGOTTEN);
 }

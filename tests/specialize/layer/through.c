@@ -201,15 +201,14 @@ static uint32_t count_in(const char *report, const char *word)
 /* ------------------------------------------------------------------------------------- Tests -- */
 
 /* Frames until there is nothing to measure any more. */
-static void measure(struct program *p, const struct push *push)
+static void measure(struct program *p, const struct push *push, BfBackgroundProcessingMode mode)
 {
     VkBool32 further = VK_TRUE;
     for (int i = 0; i < 2000 && further; i++) {
         frame(p, 1, push);
         if (i % 50 == 49)
-            assert_success(
-                bfSetBackgroundProcessingMode(p->f.bf, BF_BACKGROUND_PROCESSING_MODE_ALLOWED,
-                                              BF_MEASUREMENTS_ACTION_KEEP_ALL, NULL, &further));
+            assert_success(bfSetBackgroundProcessingMode(
+                p->f.bf, mode, BF_MEASUREMENTS_ACTION_KEEP_ALL, NULL, &further));
     }
 }
 
@@ -368,13 +367,13 @@ TEST_WITH(discarded_measurements_are_void, cache_setup, cache_teardown)
 }
 
 /* A verdict, by measurements in the program's own frames; and a second run that begins with it. */
-TEST_WITH(what_was_learnt_is_there_at_the_next_start, cache_setup, cache_teardown)
+static void learn(BfBackgroundProcessingMode mode)
 {
     const struct push slow = {.rounds = 64, .mode = 1, .toggles = 0, .seed = 5};
     struct program *p = program_open();
     frame(p, 1, &slow);
-    commit(p, BF_BACKGROUND_PROCESSING_MODE_ALLOWED);
-    measure(p, &slow);
+    commit(p, mode);
+    measure(p, &slow, mode);
     const char *report = program_close(p);
     bool kept = count_in(report, " kept faster ") == 1;
     bool lost = count_in(report, " rejected ") == 1;
@@ -396,18 +395,30 @@ TEST_WITH(what_was_learnt_is_there_at_the_next_start, cache_setup, cache_teardow
     }
 }
 
-/* Nor is a verdict there that was discarded: the variant is built anew, and has none. [CV-5] */
+TEST_WITH(what_was_learnt_is_there_at_the_next_start, cache_setup, cache_teardown)
+{
+    learn(BF_BACKGROUND_PROCESSING_MODE_ALLOWED);
+}
+
+/* Also where nothing may be done in the background from the verdict to the end. [CV-6] */
+TEST_WITH(what_was_learnt_without_background_work_is_too, cache_setup, cache_teardown)
+{
+    learn(BF_BACKGROUND_PROCESSING_MODE_DISABLE_BACKGROUND_WORK);
+}
+
+/* Nor is a verdict there that was discarded: the variant is built anew, and has none. Also where
+ * nothing may be done in the background from then to the end. [CV-5] */
 TEST_WITH(discarded_verdicts_are_forgotten, cache_setup, cache_teardown)
 {
     const struct push slow = {.rounds = 64, .mode = 1, .toggles = 0, .seed = 5};
     struct program *p = program_open();
     frame(p, 1, &slow);
     commit(p, BF_BACKGROUND_PROCESSING_MODE_ALLOWED);
-    measure(p, &slow);
+    measure(p, &slow, BF_BACKGROUND_PROCESSING_MODE_ALLOWED);
     await_background(p->f.bf); /* the verdict is stored */
-    assert_success(bfSetBackgroundProcessingMode(p->f.bf, BF_BACKGROUND_PROCESSING_MODE_ALLOWED,
-                                                 BF_MEASUREMENTS_ACTION_DISCARD_PREVIOUS, NULL,
-                                                 NULL));
+    assert_success(bfSetBackgroundProcessingMode(
+        p->f.bf, BF_BACKGROUND_PROCESSING_MODE_DISABLE_BACKGROUND_WORK,
+        BF_MEASUREMENTS_ACTION_DISCARD_PREVIOUS, NULL, NULL));
     program_close(p);
 
     p = program_open();
