@@ -45,6 +45,52 @@ void bf_submissions_finish(struct bf_submissions *s)
     *s = (struct bf_submissions){0};
 }
 
+/* What somebody has seen of fences, or of a semaphore. */
+struct evidence {
+    bool wanted; /* counts were, then */
+    uint32_t fence_count;
+    const VkFence *fences;
+    VkSemaphore semaphore;
+    uint64_t value;
+};
+
+/* The same for another thread, who frees it. */
+struct bf_left_evidence {
+    struct bf_left_evidence *next;
+    struct evidence evidence;
+    VkFence fences[];
+};
+
+static void evidence_take_up(struct bf_submissions *s, const struct evidence *e);
+
+/* The lock is held. */
+static void left_take_up(struct bf_submissions *s)
+{
+    struct bf_left_evidence *next, *left = atomic_exchange(&s->left, NULL);
+    for (; left; left = next) {
+        next = left->next;
+        evidence_take_up(s, &left->evidence);
+        free(left);
+    }
+}
+
+static void submissions_enter(struct bf_submissions *s)
+{
+    bf_lock_acquire(&s->lock);
+    left_take_up(s);
+}
+
+/* Nothing is left behind [SU-5]: who leaves something tries for the lock when it is on the list. If
+ * he doesn't get it somebody has it, who lets go of it later, in the one order that all these
+ * operations have (base/lock.h), and finds the list as it is then. */
+static void submissions_leave(struct bf_submissions *s)
+{
+    do {
+        left_take_up(s);
+        bf_lock_release(&s->lock);
+    } while (atomic_load(&s->left) && bf_lock_try(&s->lock));
+}
+
 /* True: the list holds nothing that this thread could have evidence about. A submission that it
  * knows to be finished was added before it came to know. */
 static bool submissions_are_empty(struct bf_submissions *s)
@@ -230,14 +276,14 @@ static void settle(struct bf_submissions *s, uint32_t most)
 }
 
 /* There is evidence that it has finished (SU-4). */
-static void end_part(struct bf_submissions *s, struct bf_open_submission *part)
+static void end_part(struct bf_submissions *s, struct bf_open_submission *part, bool wanted)
 {
     open_submission_unlink(s, part);
     if (part->recording_count == 0) {
         open_submission_free(s, part);
         return;
     }
-    part->wanted = counts_are_wanted(s);
+    part->wanted = wanted;
     part->next = NULL;
     *(s->due_last ? &s->due_last->next : &s->due_first) = part;
     s->due_last = part;
@@ -245,9 +291,9 @@ static void end_part(struct bf_submissions *s, struct bf_open_submission *part)
 
 void bf_submissions_settle(struct bf_submissions *s)
 {
-    bf_lock_acquire(&s->lock);
+    submissions_enter(s);
     settle(s, UINT32_MAX);
-    bf_lock_release(&s->lock);
+    submissions_leave(s);
 }
 
 static bool recording_is_due(const struct bf_submissions *s, const struct bf_recording *r)
@@ -303,7 +349,7 @@ void bf_submissions_add(struct bf_submissions *s, uint64_t call, const struct bf
         any |= recording_counts(batch->recordings[i]);
     if (!any && submissions_are_empty(s))
         return;
-    bf_lock_acquire(&s->lock);
+    submissions_enter(s);
     settle(s, batch->recording_count);
     /* Samples of its submission before are read before they are written anew. */
     for (uint32_t i = 0; s->due_first && i < batch->recording_count; i++) {
@@ -335,12 +381,12 @@ void bf_submissions_add(struct bf_submissions *s, uint64_t call, const struct bf
         part->values[i] = batch->values[i];
         part->signal_count++;
     }
-    bf_lock_release(&s->lock);
+    submissions_leave(s);
 }
 
 void bf_submissions_drop(struct bf_submissions *s, uint64_t call)
 {
-    bf_lock_acquire(&s->lock);
+    submissions_enter(s);
     for (struct bf_open_submission *p = s->first, *next; p; p = next) {
         next = p->next;
         if (p->call != call)
@@ -351,17 +397,10 @@ void bf_submissions_drop(struct bf_submissions *s, uint64_t call)
         }
         open_submission_take_off(s, p);
     }
-    bf_lock_release(&s->lock);
+    submissions_leave(s);
 }
 
 /* Evidence ------------------------------------------------------------------------------------- */
-
-struct evidence {
-    uint32_t fence_count;
-    const VkFence *fences;
-    VkSemaphore semaphore;
-    uint64_t value;
-};
 
 static bool evidence_shows(const struct evidence *e, const struct bf_open_submission *part)
 {
@@ -381,13 +420,10 @@ static bool evidence_shows(const struct evidence *e, const struct bf_open_submis
  * taken for finished. */
 #define REACHED 16
 
-static void submissions_look(struct bf_submissions *s, const struct evidence *e)
+static void evidence_take_up(struct bf_submissions *s, const struct evidence *e)
 {
-    if (submissions_are_empty(s))
-        return;
     const void *reached[REACHED];
     uint32_t count = 0;
-    bf_lock_acquire(&s->lock);
     for (struct bf_open_submission *p = s->last, *previous; p; p = previous) {
         previous = p->previous;
         uint32_t i = 0;
@@ -399,32 +435,64 @@ static void submissions_look(struct bf_submissions *s, const struct evidence *e)
             if (count < REACHED)
                 reached[count++] = p->queue;
         }
-        end_part(s, p);
+        end_part(s, p, e->wanted);
     }
-    bf_lock_release(&s->lock);
+}
+
+/* Leaves it to who has the lock. False: out of memory. */
+static bool evidence_leave(struct bf_submissions *s, const struct evidence *e)
+{
+    struct bf_left_evidence *left = malloc(sizeof(*left) + e->fence_count * sizeof(VkFence));
+    if (!left)
+        return false;
+    left->evidence = *e;
+    left->evidence.fences = left->fences;
+    for (uint32_t i = 0; i < e->fence_count; i++)
+        left->fences[i] = e->fences[i];
+    left->next = atomic_load(&s->left);
+    while (!atomic_compare_exchange_weak(&s->left, &left->next, left))
+        continue;
+    return true;
+}
+
+static void submissions_look(struct bf_submissions *s, struct evidence e)
+{
+    if (submissions_are_empty(s))
+        return;
+    e.wanted = counts_are_wanted(s);
+    bool locked = bf_lock_try(&s->lock);
+    if (!locked && evidence_leave(s, &e)) {
+        if (bf_lock_try(&s->lock))
+            submissions_leave(s);
+        return;
+    }
+    if (!locked)
+        bf_lock_acquire(&s->lock);
+    evidence_take_up(s, &e);
+    submissions_leave(s);
 }
 
 void bf_submissions_fence_seen(struct bf_submissions *s, uint32_t count, const VkFence *fences)
 {
-    submissions_look(s, &(struct evidence){.fence_count = count, .fences = fences});
+    submissions_look(s, (struct evidence){.fence_count = count, .fences = fences});
 }
 
 void bf_submissions_value_seen(struct bf_submissions *s, VkSemaphore semaphore, uint64_t value)
 {
-    submissions_look(s, &(struct evidence){.semaphore = semaphore, .value = value});
+    submissions_look(s, (struct evidence){.semaphore = semaphore, .value = value});
 }
 
 void bf_submissions_queue_idle(struct bf_submissions *s, const void *queue)
 {
     if (submissions_are_empty(s))
         return;
-    bf_lock_acquire(&s->lock);
+    submissions_enter(s);
     for (struct bf_open_submission *p = s->first, *next; p; p = next) {
         next = p->next;
         if (!queue || p->queue == queue)
-            end_part(s, p);
+            end_part(s, p, counts_are_wanted(s));
     }
-    bf_lock_release(&s->lock);
+    submissions_leave(s);
 }
 
 /* A part whose command buffers are all accounted for stays only as evidence about earlier parts
@@ -447,13 +515,13 @@ static void submissions_prune(struct bf_submissions *s)
 
 void bf_submissions_list(struct bf_submissions *s, struct bf_recording *r)
 {
-    bf_lock_acquire(&s->lock);
+    submissions_enter(s);
     struct bf_recording **list = list_of(s, r->number);
     r->next_listed = *list;
     *list = r;
     r->listed = true;
     r->latest = 0;
-    bf_lock_release(&s->lock);
+    submissions_leave(s);
 }
 
 /* Takes the command buffer off a part, and counts it. True: it was in it. */
@@ -492,12 +560,12 @@ static void free_settled(struct bf_submissions *s)
  * buffers. */
 void bf_submissions_recording_over(struct bf_submissions *s, struct bf_recording *r)
 {
-    bf_lock_acquire(&s->lock);
+    submissions_enter(s);
     if (r->listed) { /* a secondary one is in no part: the primaries that execute it are */
         if (r->latest && r->latest != LOST)
             read_timing(s, r, true);
         recording_unlist(s, r);
-        bf_lock_release(&s->lock);
+        submissions_leave(s);
         return;
     }
     bool due = false;
@@ -510,5 +578,5 @@ void bf_submissions_recording_over(struct bf_submissions *s, struct bf_recording
         count_share(s, p, r);
     }
     submissions_prune(s);
-    bf_lock_release(&s->lock);
+    submissions_leave(s);
 }

@@ -25,6 +25,12 @@
  *        buffer that has been begun again, reset or freed since: primaries hold its number, which
  *        is found in the list of those alone.
  *
+ *  SU-5  A wait for a fence or a value waits for nobody who counts: where another thread has the
+ *        lock its evidence is left to that one, with whether it counts. Who has the lock takes up
+ *        what was left before anything else, so that no evidence meets a submission that was added
+ *        behind it, and before he lets go of it, and looks once more when he has: when nobody has
+ *        the lock, and no call is in progress, nothing is left.
+ *
  * A submission is added before it is made: another thread may see it finish, and record its command
  * buffers anew, before the submitting call has returned.
  *
@@ -48,6 +54,7 @@ struct bf_pipeline;
 struct bf_pipelines;
 struct bf_recording;
 struct bf_open_submission;
+struct bf_left_evidence;
 
 #define BF_OPEN_SUBMISSIONS   256 /* parts of submissions on the list, at most */
 #define BF_SUBMISSION_BUFFERS 8   /* command buffers of a part */
@@ -62,6 +69,7 @@ struct bf_submissions {
     const struct bf_background *background; /* asked before anything is counted (SP-3) */
     _Atomic uint32_t open;                  /* how many parts are on the list */
     _Atomic uint64_t calls;
+    _Atomic(struct bf_left_evidence *) left; /* for who has the lock, in no order (SU-5) */
     struct bf_lock lock;
     struct bf_open_submission *parts; /* all of them, free or not */
     struct bf_open_submission *first, *last, *free;

@@ -317,6 +317,7 @@ static void run(uint64_t seed)
         pthread_join(workers[i].thread, NULL);
     atomic_store(&over, true);
     pthread_join(seer, NULL);
+    REQUIRE(!submissions.left, "evidence is left");
     for (int i = 0; i < WORKERS; i++) {
         bf_recording_destroy(workers[i].recordings[0]);
         bf_recording_destroy(workers[i].recordings[1]);

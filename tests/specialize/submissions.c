@@ -178,6 +178,50 @@ TEST_WITH(many_queues, set_up, tear_down)
     assert_int_equal(submissions.open, 0);
 }
 
+/* As another thread would, while this one counts. */
+static void waits_meanwhile(void *context, struct bf_pipeline *p,
+                            const struct bf_recording *recording)
+{
+    if (recording != recordings[0])
+        return;
+    bf_submissions_fence_seen(&submissions, 1, (VkFence[]){OTHER});
+    assert_int_equal(submissions.open, 1);
+    fake_adapts = false; /* which isn't asked again for what has been seen */
+}
+
+/* Its evidence is left to who has the lock, who takes it up before he returns. [SU-5] */
+TEST_WITH(a_wait_waits_for_nobody_who_counts, set_up, tear_down)
+{
+    submissions.used = waits_meanwhile;
+    for (int i = 0; i < 2; i++)
+        use(recordings[i], 1, 2);
+    submit(&fakes[0], 1, &recordings[0], FENCE);
+    submit(&fakes[1], 1, &recordings[1], OTHER);
+    bf_submissions_fence_seen(&submissions, 1, (VkFence[]){FENCE});
+    assert_int_equal(counted(), 1);
+    assert_int_equal(submissions.open, 0);
+    assert_null(submissions.left);
+    fake_adapts = true;
+    assert_int_equal(counted(), 2);
+}
+
+/* Whoever has the lock next takes it up before he adds anything: the fence may be in use again. */
+TEST_WITH(what_was_seen_is_of_what_was_before, set_up, tear_down)
+{
+    for (int i = 0; i < 2; i++)
+        use(recordings[i], 1, 2);
+    submit(&vk, 1, &recordings[0], FENCE);
+    bf_lock_acquire(&submissions.lock);
+    bf_submissions_fence_seen(&submissions, 1, (VkFence[]){FENCE});
+    assert_non_null(submissions.left);
+    bf_lock_release(&submissions.lock); /* by a thread that is just about to look again */
+    submit(&vk, 1, &recordings[1], FENCE);
+    assert_int_equal(submissions.open, 1);
+    assert_int_equal(counted(), 1);
+    bf_submissions_fence_seen(&submissions, 1, (VkFence[]){FENCE});
+    assert_int_equal(counted(), 2);
+}
+
 static uint32_t used_calls, measured_calls;
 static uint64_t used_total;
 
