@@ -85,3 +85,52 @@ TEST_WITH(what_is_built_in_a_freeze_is_there_after_a_commit, cache_setup, cache_
     frames(p, pipeline, push, 4);
     assert_picked(p, pipeline, " picked=4 ");
 }
+
+/* A pipeline with as many variants as it may have, one for each of these, the first, too. */
+#define MOST 4
+static struct program_push nth(uint32_t i)
+{
+    return (struct program_push){0, 8, i + 1};
+}
+
+/* What was counted so far is, and whatever has a variant is used less than what comes. */
+static void discard(struct program *p)
+{
+    assert_success(bfSetBackgroundProcessingMode(p->f.bf, BF_BACKGROUND_PROCESSING_MODE_ALLOWED,
+                                                 BF_MEASUREMENTS_ACTION_DISCARD_PREVIOUS, NULL,
+                                                 NULL));
+}
+
+static bool is_picked(struct program *p, VkPipeline pipeline, uint32_t i)
+{
+    frames(p, pipeline, nth(i), 1);
+    return p->f.icd.used(p->commands, VK_PIPELINE_BIND_POINT_COMPUTE) != (uint64_t)pipeline;
+}
+
+/* What another variant would have to make place for isn't published in the freeze, whoever has
+ * asked for it, and that one stays; when it ends they change places. */
+TEST_WITH(what_would_displace_another_waits_for_its_end, cache_setup, cache_teardown)
+{
+    struct program *p = program_open(NULL, NULL);
+    VkPipeline pipeline = program_pipeline(p, false, "frozen");
+    for (uint32_t i = 0; i < MOST; i++) {
+        discard(p);
+        frames(p, pipeline, nth(i), 1);
+        program_commit(p);
+        frames(p, pipeline, nth(i), 1);
+    }
+    discard(p);
+    frames(p, pipeline, nth(MOST), 1);
+    BfEvent event = make_event(&p->f);
+    commit(p, BF_BACKGROUND_PROCESSING_MODE_DISABLE_PROFILING_BY_SYSTEM, event);
+    await_event(event);
+    for (uint32_t i = 0; i <= MOST; i++)
+        assert_int_equal(is_picked(p, pipeline, i), i < MOST);
+    assert_int_equal(p->f.icd.live("pipeline"), 1 + MOST + 1); /* it is there, but held */
+    mode_set(p, BF_BACKGROUND_PROCESSING_MODE_ALLOWED);
+    program_freeze(p);
+    for (uint32_t i = 0; i <= MOST; i++)
+        assert_int_equal(is_picked(p, pipeline, i), i > 0);
+    program_destroy(p, pipeline);
+    program_close(p);
+}
