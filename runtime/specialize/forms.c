@@ -83,7 +83,7 @@ static enum bf_reason of_helper(VkResult result)
         return BF_REASON_DRIVER;
     case VK_ERROR_INITIALIZATION_FAILED:
         return BF_REASON_NO_HELPER;
-    default:
+    default: /* VK_INCOMPLETE among them, which is of this run alone [IS-14] */
         return BF_REASON_UNCHECKABLE;
     }
 }
@@ -129,11 +129,11 @@ static enum bf_reason forms_check(struct bf_job *job, const struct bf_folded for
     enum bf_reason reason = of_answer(job, result, &answer);
     bf_specialize_report_helper(s, answer.peak_bytes);
     *specials = answer.specials;
-    if (reason != BF_REASON_NONE)
-        return reason;
     if (*answer.why)
         bf_message(BF_MESSAGE_INFO, "specialize: pipeline %llu can't be checked: %s",
                    (unsigned long long)job->pipeline, answer.why);
+    if (reason != BF_REASON_NONE)
+        return reason;
     const uint32_t taken = bf_check_answer_form(&answer, count);
     if (taken == count)
         return answer.forms[0].reason;

@@ -242,12 +242,15 @@ static void pipeline_rules_read(struct icd_config *config)
         rule.result = (VkResult)strtol(what, &end, 10);
         rule.fate = !strcmp(what, "crash")  ? ICD_PIPELINE_CRASHES
                     : !strcmp(what, "hang") ? ICD_PIPELINE_HANGS
+                    : !strcmp(what, "spin") ? ICD_PIPELINE_SPINS
+                    : !strcmp(what, "work") ? ICD_PIPELINE_WORKS
+                    : !strcmp(what, "exit") ? ICD_PIPELINE_EXITS
                                             : ICD_PIPELINE_FAILS;
         bool wrong = rule.fate == ICD_PIPELINE_FAILS && (*end || !rule.result);
         if (n < 1 || n > 2 || wrong || config->n_pipeline_rules == most) {
             fprintf(stderr,
-                    "belfry test driver: %s=%s is not a list of at most %u of crash, hang or a "
-                    "VkResult other than 0, each perhaps with :entry\n",
+                    "belfry test driver: %s=%s is not a list of at most %u of crash, hang, spin, "
+                    "work, exit or a VkResult other than 0, each perhaps with :entry\n",
                     v.name, v.text, most);
             config->n_pipeline_rules = 0;
             return;

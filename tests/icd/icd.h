@@ -225,6 +225,9 @@ struct icd_config {
         enum icd_pipeline_fate {
             ICD_PIPELINE_CRASHES = 1,
             ICD_PIPELINE_HANGS,
+            ICD_PIPELINE_SPINS,
+            ICD_PIPELINE_WORKS,
+            ICD_PIPELINE_EXITS,
             ICD_PIPELINE_FAILS,
         } fate;
         VkResult result; /* FAILS */

@@ -3,7 +3,9 @@
  * belongs to them. */
 #include "icd.h"
 
+#include <stdlib.h>
 #include <sys/prctl.h>
+#include <time.h>
 
 /* Create and destroy of an object without content. */
 #define INERT(name_, info_, kind_)                                                                 \
@@ -97,6 +99,13 @@ static VkResult stages_compile(const struct icd_device *device, uint32_t n,
                 prctl(PR_SET_NAME, "icd_hangs");
             while (rule->fate == ICD_PIPELINE_HANGS)
                 pause();
+            for (volatile bool spins = rule->fate == ICD_PIPELINE_SPINS; spins;)
+                continue;
+            if (rule->fate == ICD_PIPELINE_WORKS)
+                for (const clock_t begun = clock(); clock() - begun < CLOCKS_PER_SEC / 8;)
+                    continue;
+            if (rule->fate == ICD_PIPELINE_EXITS)
+                exit(1);
             return rule->result;
         }
     return VK_SUCCESS;

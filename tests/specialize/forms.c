@@ -131,6 +131,7 @@ TEST(what_can_not_be_checked_says_why)
                  {VK_ERROR_FEATURE_NOT_PRESENT, BF_REASON_UNCHECKABLE},
                  {VK_ERROR_NOT_PERMITTED_KHR, BF_REASON_DRIVER},
                  {VK_NOT_READY, BF_REASON_CANCELLED},
+                 {VK_INCOMPLETE, BF_REASON_UNCHECKABLE},
                  {VK_TIMEOUT, BF_REASON_TIMED_OUT},
                  {VK_ERROR_UNKNOWN, BF_REASON_CRASHED}};
     struct bf_job job;

@@ -61,6 +61,7 @@ static bool helper_answer(enum bf_wire_kind kind, uint32_t number, VkResult resu
         message.body = *body;
         size = sizeof(message);
     }
+    helper_watch_step();
     return send(SOCKET, &message, size, MSG_NOSIGNAL) == (ssize_t)size;
 }
 
@@ -149,7 +150,7 @@ static bool helper_serve(int timeout_ms)
     on = on && helper_answer(BF_WIRE_TAKEN, header.number,
                              can ? VK_SUCCESS : VK_ERROR_FEATURE_NOT_PRESENT, NULL);
     if (on && can) {
-        helper_watch_work_begins();
+        helper_watch_work_begins(wanted.limit_ns);
         on = helper_check(header.number, &check);
         helper_watch_work_ends();
     }
@@ -159,10 +160,15 @@ static bool helper_serve(int timeout_ms)
 }
 
 /* Last words: without them the program takes it that somebody has killed this process. */
-static void crash_say(int number)
+static void last_words(void)
 {
     static const struct bf_wire_header crashed = {.magic = BF_WIRE_MAGIC, .kind = BF_WIRE_CRASHED};
     send(SOCKET, &crashed, sizeof(crashed), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+static void crash_say(int number)
+{
+    last_words();
     raise(number); /* on return it ends as it would have */
 }
 
@@ -176,6 +182,7 @@ static void crashes_watch(void)
     sigaltstack(&other, NULL);
     for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++)
         sigaction(crashes[i], &action, NULL);
+    atexit(last_words); /* a driver may give up so: nobody here does */
 }
 
 /* It stays in the program's session (spawn.c), but not at its terminal. */
@@ -239,7 +246,7 @@ int main(void)
     bf_thread_make_idle();
     be_called_as((pid_t)wanted.parent);
 
-    helper_watch_work_begins(); /* the driver may hang in this too */
+    helper_watch_work_begins(0); /* the driver may hang in this too: the program has a limit */
     VkResult result = helper_device_open(&device, &wanted);
     helper_watch_work_ends();
     /* The first request may take its time to come, however long the helper may be idle. */

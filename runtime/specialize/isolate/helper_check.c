@@ -11,6 +11,7 @@
 #include "specialize/dry_run/needed.h"
 #include "specialize/isolate/helper_link.h"
 #include "specialize/isolate/helper_names.h"
+#include "specialize/isolate/helper_watch.h"
 #include "specialize/shader/subgroup.h"
 
 static PFN_vkCreateRenderPass2 pass_maker(const struct helper_device *device)
@@ -112,6 +113,7 @@ VkResult helper_pipeline_make(struct helper_device *device, struct bf_wire_build
                               struct helper_pipeline *p)
 {
     const struct bf_gpu *gpu = &device->gpu;
+    helper_watch_step();
     bool compute = build->point == VK_PIPELINE_BIND_POINT_COMPUTE;
     uint32_t stage_count = compute ? 1 : build->graphics.stageCount;
     VkShaderModule *modules = calloc(stage_count + 1, sizeof(*modules));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Opens the build helper's device. */
 #include "specialize/isolate/helper_device.h"
+#include "specialize/isolate/helper_wait.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -112,6 +113,7 @@ static VkPhysicalDevice physical_find(struct helper_device *d, const struct bf_w
             memcmp(id.driverUUID, wanted->driver_uuid, VK_UUID_SIZE) == 0) {
             found = all[i];
             d->subgroup_sizes = sizes.minSubgroupSize != sizes.maxSubgroupSize;
+            d->cpu = properties.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
             d->driver = driver;
             d->driver_version = properties.properties.driverVersion;
         }
@@ -304,6 +306,7 @@ static VkResult queues_open(struct helper_device *d, const struct bf_wire_device
         return VK_ERROR_INITIALIZATION_FAILED;
     memory(d->physical, &gpu.memory);
     result = bf_gpu_init(&d->gpu, &gpu);
+    helper_wait_take(&d->gpu, d->cpu);
     struct bf_check_queue *const to[2] = {&d->compute, &d->direct};
     for (uint32_t i = 0; result == VK_SUCCESS && i < 2; i++) {
         if (chosen[i] == UINT32_MAX)
@@ -359,6 +362,7 @@ VkResult helper_device_open_dry(const struct helper_device *d, const struct bf_w
         .get_proc = d->get_proc,
         .instance = d->instance,
         .physical = d->physical,
+        .cpu = d->cpu,
         .robust = d->robust,
         .borrowed = true,
         .driver = d->driver,
@@ -379,6 +383,7 @@ VkResult helper_device_open_dry(const struct helper_device *d, const struct bf_w
 
 void helper_device_close(struct helper_device *d)
 {
+    helper_wait_give_back(&d->gpu);
     if (d->gpu.handle && d->gpu.vk.vkDestroyDevice) {
         bf_gpu_finish(&d->gpu);
         d->gpu.vk.vkDestroyDevice(d->gpu.handle, NULL);

@@ -15,6 +15,7 @@ struct helper_device {
     VkPhysicalDevice physical;
     struct bf_gpu gpu; /* handle: VK_NULL_HANDLE: there is none */
     struct bf_check_queue compute, direct;
+    bool cpu; /* it is one */
     bool robust;
     bool subgroup_sizes; /* a driver may choose the size of a pipeline's subgroups */
     bool borrowed;       /* the instance is another one's */

@@ -18,12 +18,14 @@
 #include "background/idle.h"
 #include "base/clock.h"
 #include "specialize/isolate/spawn.h"
+#include "specialize/isolate/wire.h"
 
 /* Set by the main thread, read here. Until 'begins' is written to, which is behind setting it, this
  * thread may sleep for good. */
 static _Atomic bool working;
-static int begins = -1;  /* eventfd */
-static int program = -1; /* pidfd */
+static _Atomic uint64_t step_limit_ns, step_had_ns; /* 0: none; of processors before the step */
+static int begins = -1;                             /* eventfd */
+static int program = -1;                            /* pidfd */
 
 /* --------------------------------------------------------------------------- One processor -- */
 
@@ -71,30 +73,41 @@ static struct {
     uint32_t count;            /* such, on this processor */
 } window;
 
-static uint64_t processors_time_ns(void)
-{
-    struct timespec time = {0};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
 static void window_begin(void)
 {
     window.since_ns = bf_now_ns();
-    window.had_ns = processors_time_ns();
+    window.had_ns = bf_process_ns();
 }
 
-/* The driver got next to nothing in the meantime, or has been here for long. */
+static bool window_is_over(void)
+{
+    return bf_now_ns() - window.since_ns >= WINDOW_NS;
+}
+
+/* The driver got next to nothing in the window, or has been here for long. */
 static bool is_time_to_move(void)
 {
-    if (bf_now_ns() - window.since_ns < WINDOW_NS)
-        return false;
-    const bool starved = processors_time_ns() - window.had_ns < STARVED_NS;
+    const bool starved = bf_process_ns() - window.had_ns < STARVED_NS;
     window_begin();
     if (!starved && ++window.count < WINDOWS_MOST)
         return false;
     window.count = 0;
     return true;
+}
+
+/* ------------------------------------------------------------------------------------ Hangs -- */
+
+/* By what the threads had of a processor: that they waited for one, or were stopped, says nothing
+ * of the driver. A driver that sleeps for good is the program's to end, some time. */
+static void step_judge(void)
+{
+    static const struct bf_wire_header hung = {.magic = BF_WIRE_MAGIC, .kind = BF_WIRE_HUNG};
+    const uint64_t limit = atomic_load(&step_limit_ns);
+    const uint64_t now = bf_process_ns(), before = atomic_load(&step_had_ns);
+    if (!limit || now < before || now - before < limit)
+        return;
+    send(BF_SPAWN_SOCKET, &hung, sizeof(hung), MSG_NOSIGNAL | MSG_DONTWAIT);
+    _exit(1);
 }
 
 /* ------------------------------------------------------------------------------- The thread -- */
@@ -122,7 +135,10 @@ static void *helper_watch_run(void *unused)
     bf_thread_make_normal();
     const struct timespec until = {0, sched_getscheduler(0) == SCHED_IDLE ? WINDOW_NS : TICK_NS};
     while (program_lasts(atomic_load(&working) ? &until : NULL)) {
-        if (atomic_load(&working) && is_time_to_move())
+        if (!atomic_load(&working) || !window_is_over())
+            continue;
+        step_judge();
+        if (is_time_to_move())
             threads_move();
     }
     if (atomic_load(&working))
@@ -148,8 +164,15 @@ bool helper_watch_start(pid_t pid)
     return begins >= 0 && !pthread_create(&thread, NULL, helper_watch_run, NULL);
 }
 
-void helper_watch_work_begins(void)
+void helper_watch_step(void)
 {
+    atomic_store(&step_had_ns, bf_process_ns());
+}
+
+void helper_watch_work_begins(uint64_t limit_ns)
+{
+    helper_watch_step();
+    atomic_store(&step_limit_ns, limit_ns);
     atomic_store(&working, true);
     eventfd_write(begins, 1);
 }

@@ -28,6 +28,8 @@
 
 #define HELPERS_MOST  16
 #define FAILURES_MOST 3
+#define UNTAKEN_MOST  3 /* helpers that end, in a row, before they have taken the request, */
+#define KILLED_MOST   2 /* or later, without a word */
 #define SECONDS       UINT64_C(1000000000)
 #define HELPER        "belfry/belfry-build-helper" /* seen from the layer's folder */
 
@@ -43,7 +45,7 @@ struct bf_isolate {
     char *name;         /* as it is to be called */
     char **environment; /* one block, with its strings */
     struct bf_wire_out device;
-    uint64_t limit_ns, open_limit_ns;
+    uint64_t whole_limit_ns, open_limit_ns;
     struct bf_isolate_bar bar;
     enum bf_message_level lack; /* of messages that no helper can be had */
     int stop;                   /* eventfd: readable once bf_isolate_stop was called */
@@ -59,7 +61,8 @@ struct bf_isolate {
 
 /* ------------------------------------------------------------------------------------- Messages */
 
-/* Waits until the socket is ready. Returns 0, ETIMEDOUT, or ECANCELED: bf_isolate_stop. */
+/* Waits until the socket is ready. Returns 0, ETIMEDOUT, ECANCELED: bf_isolate_stop, or EPIPE: the
+ * system doesn't let it wait (fewer descriptors are allowed than it looks at, for one). */
 static int helper_await(const struct helper *h, short events, uint64_t deadline_ns)
 {
     for (;;) {
@@ -70,7 +73,9 @@ static int helper_await(const struct helper *h, short events, uint64_t deadline_
         int n = poll(fds, 2, ms < INT_MAX ? (int)ms : INT_MAX);
         if (n > 0)
             return fds[1].revents ? ECANCELED : 0;
-        if (n == 0 && bf_remaining_ns(deadline_ns) == 0)
+        if (n < 0 && errno != EINTR)
+            return EPIPE;
+        if (bf_remaining_ns(deadline_ns) == 0)
             return ETIMEDOUT;
     }
 }
@@ -125,8 +130,8 @@ static int request_send(const struct helper *h, enum bf_wire_kind kind, uint32_t
     return error ? error : send_all(h, body->bytes, body->size, deadline_ns);
 }
 
-/* Returns as above, or EPROTO: the answer is malformed. With a body of that size, if its result is
- * VK_SUCCESS. */
+/* Returns as above, ETIME: the helper says that it hangs, or EPROTO: that it crashes, or the answer
+ * is malformed. With a body of that size, if its result is VK_SUCCESS. */
 static int answer_receive(const struct helper *h, enum bf_wire_kind kind, uint32_t number,
                           VkResult *result, void *body, size_t size, uint64_t deadline_ns)
 {
@@ -134,6 +139,8 @@ static int answer_receive(const struct helper *h, enum bf_wire_kind kind, uint32
     int error = receive_all(h, &header, sizeof(header), deadline_ns);
     if (error)
         return error;
+    if (header.magic == BF_WIRE_MAGIC && header.kind == BF_WIRE_HUNG)
+        return ETIME;
     if (header.magic != BF_WIRE_MAGIC || header.kind != (uint32_t)kind || header.number != number ||
         header.size != (header.result == VK_SUCCESS ? size : 0))
         return EPROTO;
@@ -204,15 +211,29 @@ static VkResult helper_start(struct bf_isolate *isolate, struct helper *h)
                  : lack_note(isolate, "can't open the device: VkResult %d", (int)result);
 }
 
+/* One helper's go at a request. */
+struct attempt {
+    bool driver_has_it; /* the driver got it */
+    bool late;          /* it has had the time that a request has: nobody else tries */
+};
+
 /* What came of a request whose answer is missing. VK_INCOMPLETE: the helper is gone, and hasn't
- * said that it crashes. */
-static VkResult helper_fail(struct helper *h, int error)
+ * said that it crashes, or is late. */
+static VkResult helper_fail(struct helper *h, int error, struct attempt *attempt)
 {
     helper_end(h, true);
-    return error == ETIMEDOUT   ? VK_TIMEOUT
-           : error == ECANCELED ? VK_NOT_READY
-           : error == EPIPE     ? VK_INCOMPLETE
-                                : VK_ERROR_UNKNOWN;
+    attempt->late = error == ETIMEDOUT;
+    switch (error) {
+    case ETIME:
+        return VK_TIMEOUT;
+    case ECANCELED:
+        return VK_NOT_READY;
+    case EPIPE:
+    case ETIMEDOUT:
+        return VK_INCOMPLETE;
+    default:
+        return VK_ERROR_UNKNOWN;
+    }
 }
 
 /* False: what the helper says of the check can't be. */
@@ -242,28 +263,27 @@ static bool verdict_read(const struct bf_wire_verdict *verdict, uint32_t form_co
 
 #define REQUEST_NUMBER 1
 
-static int verdict_receive(struct bf_isolate *isolate, const struct helper *h,
-                           enum bf_wire_kind kind, const struct bf_check_request *request,
-                           struct bf_check_answer *answer)
+static int verdict_receive(const struct helper *h, enum bf_wire_kind kind,
+                           const struct bf_check_request *request, struct bf_check_answer *answer,
+                           uint64_t deadline_ns)
 {
     struct bf_wire_verdict verdict;
     int error = answer_receive(h, kind, REQUEST_NUMBER, &answer->checked, &verdict, sizeof(verdict),
-                               bf_deadline_ns(isolate->limit_ns));
+                               deadline_ns);
     if (!error && !answer->checked && !verdict_read(&verdict, request->build_count - 1, answer))
         error = EPROTO;
     return error;
 }
 
-/* VK_INCOMPLETE: the helper ended, before the driver got the request or, as *driver_has_it says,
- * later: then somebody has killed it, or it is a crash of which it can't tell. */
+/* VK_INCOMPLETE: the helper is late, or ended without a word: before the driver got the request (it
+ * may have been idle), or later, and then somebody has killed it. */
 static VkResult isolate_check(struct bf_isolate *isolate, struct helper *h,
                               const struct bf_wire_out *body,
                               const struct bf_check_request *request,
-                              struct bf_check_answer *answer, bool *driver_has_it)
+                              struct bf_check_answer *answer, struct attempt *attempt)
 {
     const uint32_t number = REQUEST_NUMBER;
     VkResult taken = VK_SUCCESS;
-    *driver_has_it = false;
     uint64_t deadline = bf_deadline_ns(isolate->open_limit_ns);
     int error = request_send(h, BF_WIRE_CHECK, number, body, deadline);
     if (!error)
@@ -274,28 +294,34 @@ static VkResult isolate_check(struct bf_isolate *isolate, struct helper *h,
     }
     if (taken)
         return VK_ERROR_FEATURE_NOT_PRESENT;
-    *driver_has_it = true;
+    attempt->driver_has_it = true;
     *answer = (struct bf_check_answer){0};
+    deadline = bf_deadline_ns(isolate->whole_limit_ns);
     if (request->check) {
-        error = verdict_receive(isolate, h, BF_WIRE_DRY_RUN, request, answer);
+        error = verdict_receive(h, BF_WIRE_DRY_RUN, request, answer, deadline);
         if (error)
-            return helper_fail(h, error);
+            return helper_fail(h, error, attempt);
         if (answer->checked || answer->forms[0].reason != BF_REASON_NONE)
             return VK_SUCCESS;
     }
     while (answer->built_count < request->build_count) {
-        error = answer_receive(h, BF_WIRE_BUILT, number, &answer->built, NULL, 0,
-                               bf_deadline_ns(isolate->limit_ns));
+        error = answer_receive(h, BF_WIRE_BUILT, number, &answer->built, NULL, 0, deadline);
         if (error)
-            return helper_fail(h, error);
+            return helper_fail(h, error, attempt);
         if (answer->built)
             return VK_SUCCESS;
         answer->built_count++;
     }
     if (!request->check)
         return VK_SUCCESS;
-    error = verdict_receive(isolate, h, BF_WIRE_CHECKED, request, answer);
-    return error ? helper_fail(h, error) : VK_SUCCESS;
+    error = verdict_receive(h, BF_WIRE_CHECKED, request, answer, deadline);
+    return error ? helper_fail(h, error, attempt) : VK_SUCCESS;
+}
+
+static void why_put(struct bf_check_answer *answer, const char *why)
+{
+    *answer = (struct bf_check_answer){0};
+    snprintf(answer->why, sizeof(answer->why), "%s", why);
 }
 
 static struct helper *helper_take(struct bf_isolate *isolate)
@@ -359,7 +385,7 @@ static void bar_put_up(const struct bf_isolate *isolate)
 /* By a helper that is this thread's. [IS-12] */
 static VkResult helper_use(struct bf_isolate *isolate, struct helper *h,
                            const struct bf_wire_out *body, const struct bf_check_request *request,
-                           struct bf_check_answer *answer, bool *driver_has_it)
+                           struct bf_check_answer *answer, struct attempt *attempt)
 {
     if (bar_is_up(isolate))
         return VK_ERROR_NOT_PERMITTED_KHR;
@@ -369,7 +395,7 @@ static VkResult helper_use(struct bf_isolate *isolate, struct helper *h,
         return VK_ERROR_NOT_PERMITTED_KHR;
     }
     if (result == VK_SUCCESS)
-        result = isolate_check(isolate, h, body, request, answer, driver_has_it);
+        result = isolate_check(isolate, h, body, request, answer, attempt);
     if (result == VK_SUCCESS &&
         (answer->built == VK_ERROR_DEVICE_LOST || answer->checked == VK_ERROR_DEVICE_LOST)) {
         helper_end(h, true); /* of its own it does so a little later */
@@ -390,15 +416,24 @@ VkResult bf_isolate_check(struct bf_isolate *isolate, const struct bf_check_requ
     }
     struct helper *h = helper_take(isolate);
     VkResult result = VK_INCOMPLETE;
-    bool driver_has_it = false;
-    for (uint32_t i = 0; i < 2 && result == VK_INCOMPLETE; i++)
-        result = helper_use(isolate, h, &out, request, answer, &driver_has_it);
+    uint32_t killed = 0, untaken = 0;
+    struct attempt attempt = {.late = false};
+    while (result == VK_INCOMPLETE && !attempt.late && killed < KILLED_MOST &&
+           untaken < UNTAKEN_MOST) {
+        attempt = (struct attempt){.late = false};
+        result = helper_use(isolate, h, &out, request, answer, &attempt);
+        killed += attempt.driver_has_it;
+        untaken += !attempt.driver_has_it;
+    }
     helper_give(isolate, h);
     bf_wire_out_finish(&out);
     if (result != VK_INCOMPLETE)
         return result;
-    return driver_has_it ? VK_ERROR_UNKNOWN
-                         : lack_note(isolate, "ended before it had taken the request, twice");
+    if (untaken == UNTAKEN_MOST)
+        return lack_note(isolate, "ended before it had taken the request, time and again");
+    why_put(answer, attempt.late ? "it isn't done in the time there is, whatever keeps it"
+                                 : "the helpers that were to check it have been killed");
+    return result;
 }
 
 bool bf_isolate_lack(struct bf_isolate *isolate, char why[BF_ISOLATE_LACK])
@@ -498,12 +533,14 @@ VkResult bf_isolate_create(const struct bf_isolate_info *info, struct bf_isolate
         made->helpers[i].stop = made->stop;
     made->bar = info->bar;
     made->lack = info->unasked ? BF_MESSAGE_INFO : BF_MESSAGE_WARNING;
-    made->limit_ns = info->limit_ns ? info->limit_ns : 30 * SECONDS;
+    struct bf_isolate_info told = *info;
+    told.limit_ns = info->limit_ns ? info->limit_ns : 30 * SECONDS;
+    made->whole_limit_ns = info->whole_limit_ns ? info->whole_limit_ns : 300 * SECONDS;
     made->open_limit_ns = info->open_limit_ns ? info->open_limit_ns : 30 * SECONDS;
     made->path = info->helper ? strdup(info->helper) : helper_path();
     made->name = strdup(info->name ? info->name : HELPER);
     made->environment = environment_make(info->environment);
-    bf_wire_say_device(&made->device, info, (uint32_t)getpid(),
+    bf_wire_say_device(&made->device, &told, (uint32_t)getpid(),
                        info->idle_ms ? info->idle_ms : 10000);
     if (!made->path || !made->name || !made->environment || made->device.failed || made->stop < 0)
         goto fail;

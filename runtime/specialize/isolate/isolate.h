@@ -9,13 +9,15 @@
  *        it: it is started by two clones and so isn't the program's child (of a program that is a
  *        child subreaper it becomes one), inherits nothing but its socket, and leaves the
  *        program's terminal.
- *  IS-2  A build that crashed its helper or exceeded the time limit is distinguished from a helper
- *        that ended for other reasons: a helper confirms a request before it calls the driver, and
- *        says so when it crashes. One that ends before the former, or without the latter, as one
- *        does that somebody kills, is replaced, once.
+ *  IS-2  A build that crashed its helper or hung is distinguished from a helper that ended for
+ *        other reasons: a helper confirms a request before it calls the driver, and says so when
+ *        it crashes, hangs (IS-14), or is ended by its driver. One that ends before the former, as
+ *        idle ones do, is replaced, up to twice; one that ends without the latter, as one does
+ *        that somebody kills (the kernel first of all: IS-11), once. If that one is killed, too,
+ *        it isn't for the shader to answer: VK_INCOMPLETE.
  *  IS-3  A helper ends when the program does, however that happens, or when it has had nothing to
  *        do for a while. It never waits for the program, and a call here waits for it no longer
- *        than the limit says.
+ *        than the limits say.
  *  IS-4  Messages are checked on both sides: a malformed one ends the helper, and is never obeyed.
  *  IS-5  A pipeline is built by a helper only if the request describes it in full. Otherwise the
  *        result is VK_ERROR_FEATURE_NOT_PRESENT, and there is no variant.
@@ -47,6 +49,11 @@
  *         having asked, after he has waited for it, whether the bar is up.
  *  IS-13  A helper sees the devices that the program does: those of portability drivers only if it
  *         has asked the loader for them.
+ *  IS-14  What takes long is the shader's fault only if the helper says so, which knows what it
+ *         got: that one step, a build or a run, has had a processor for longer than the limit, or
+ *         that a GPU isn't done with a run after the checker's patience, in which the helper wasn't
+ *         stopped. Steps that together are too long for a request, or a helper that gets nothing
+ *         (since the machine is busy, or it is stopped), are no lasting matter: VK_INCOMPLETE.
  *
  * Its queues have the lowest priority. Layers are switched off for it, as far as the loader lets
  * them be; the driver's settings stay as they are, and so does the name by which drivers know a
@@ -92,7 +99,8 @@ struct bf_isolate_info {
     const char *name;         /* the program's argv[0], which drivers read; NULL: the helper's */
     const char *helper;       /* the helper's path; NULL: the one in belfry/ beside the layer */
     uint32_t helpers;         /* how many may run at a time, 1 to 16; 0: 1. Further builds wait */
-    uint64_t limit_ns;        /* for a build in the driver; 0: 30 seconds */
+    uint64_t limit_ns;        /* of a processor, for one step of a request [IS-14]; 0: 30 seconds */
+    uint64_t whole_limit_ns;  /* for a request, once the driver has it; 0: five minutes */
     uint64_t open_limit_ns;   /* for opening the device, and for taking a request; 0: 30 seconds */
     uint32_t idle_ms;         /* a helper that has nothing to do for so long ends; 0: ten seconds */
     struct bf_isolate_bar bar;
@@ -205,8 +213,10 @@ void bf_isolate_abandon(struct bf_isolate *isolate);
  *
  * VK_SUCCESS: the driver has answered, by *answer, which may be an error. (After
  *   VK_ERROR_DEVICE_LOST the bar is up.)
- * VK_TIMEOUT: the driver has not answered within the limit. The helper was ended.
+ * VK_TIMEOUT: a step of it has had a processor for longer than the limit: it hangs.
  * VK_ERROR_UNKNOWN: the helper has crashed, or its answer was malformed.
+ * VK_INCOMPLETE: two helpers ended without a word, or the whole took too long, which says nothing
+ *   of the request; 'why' of the answer, all else of which is zero, tells. The helper was ended.
  * VK_ERROR_INITIALIZATION_FAILED: there is no helper, or it can't open the device (after three
  *   times in a row it isn't tried again).
  * VK_ERROR_FEATURE_NOT_PRESENT: the request can't describe the pipeline (IS-5), or it has a render

@@ -100,6 +100,16 @@ static int IN_CHILD spawn_first_child(void *context)
     return 0;
 }
 
+/* All but those that a thread brings on itself: if one of these is blocked then, the kernel ends
+ * the process. So it does where a sandbox has SIGSYS for a system call, and a handler for that. */
+static void signals_of_others(sigset_t *set)
+{
+    static const int own[] = {SIGSYS, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP};
+    sigfillset(set);
+    for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+        sigdelset(set, own[i]);
+}
+
 int bf_spawn(const char *path, const char *name, char *const *environment, int socket, int *pidfd)
 {
     struct spawn spawn = {
@@ -111,9 +121,9 @@ int bf_spawn(const char *path, const char *name, char *const *environment, int s
         return errno;
     spawn.stack = stacks + 2 * STACK_SIZE;
 
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    sigset_t most, before;
+    signals_of_others(&most);
+    pthread_sigmask(SIG_SETMASK, &most, &before);
     int cancel;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     int child =

@@ -18,8 +18,8 @@
 /*
  * Runs 'path', called 'name', with 'socket' as its BF_SPAWN_SOCKET. All signals have their default
  * action there, and none is blocked. *pidfd, to be closed by the caller, is the process'.
- * Returns 0 or an error, also if the program can't be run. Thread-safety: safe; the calling thread
- * blocks, and other threads run on.
+ * Returns 0 or an error, also if the program can't be run, or a sandbox traps what it takes.
+ * Thread-safety: safe; the calling thread blocks, and other threads run on.
  */
 int bf_spawn(const char *path, const char *name, char *const *environment, int socket, int *pidfd);
 

@@ -48,6 +48,11 @@ void bf_wire_say(struct bf_wire_out *out, uint32_t value)
     bf_wire_say_bytes(out, &value, sizeof(value));
 }
 
+void bf_wire_say_long(struct bf_wire_out *out, uint64_t value)
+{
+    bf_wire_say_bytes(out, &value, sizeof(value));
+}
+
 void bf_wire_say_block(struct bf_wire_out *out, const void *bytes, size_t size)
 {
     out->unsaid |= size > BF_WIRE_BODY_MOST;
@@ -102,6 +107,15 @@ const void *bf_wire_read_bytes(struct bf_wire_in *in, size_t size)
 uint32_t bf_wire_read(struct bf_wire_in *in)
 {
     uint32_t value = 0;
+    const void *at = bf_wire_read_bytes(in, sizeof(value));
+    if (at)
+        memcpy(&value, at, sizeof(value));
+    return value;
+}
+
+uint64_t bf_wire_read_long(struct bf_wire_in *in)
+{
+    uint64_t value = 0;
     const void *at = bf_wire_read_bytes(in, sizeof(value));
     if (at)
         memcpy(&value, at, sizeof(value));
@@ -322,6 +336,7 @@ void bf_wire_say_device(struct bf_wire_out *out, const struct bf_isolate_info *i
 {
     bf_wire_say(out, parent);
     bf_wire_say(out, idle_ms);
+    bf_wire_say_long(out, info->limit_ns);
     bf_wire_say_bytes(out, info->device_uuid, VK_UUID_SIZE);
     bf_wire_say_bytes(out, info->driver_uuid, VK_UUID_SIZE);
     bf_wire_say(out, info->api_version);
@@ -342,6 +357,7 @@ bool bf_wire_read_device(struct bf_wire_in *in, const void *bytes, size_t size,
     bf_wire_read_begin(in, bytes, size);
     *device = (struct bf_wire_device){.parent = bf_wire_read(in)};
     device->idle_ms = bf_wire_read(in);
+    device->limit_ns = bf_wire_read_long(in);
     const void *uuids = bf_wire_read_bytes(in, 2 * VK_UUID_SIZE);
     if (uuids) {
         memcpy(device->device_uuid, uuids, VK_UUID_SIZE);

@@ -15,9 +15,10 @@
  *                             bf_wire_verdict. A reason in it is the end: nothing else is run, or
  *                             made
  *   helper → program  BUILT   header.result, of each of the pipelines in turn, up to the first
- *   error helper → program  CHECKED header.result and a struct bf_wire_verdict, if all were built
- *   and the
+ *                             error
+ *   helper → program  CHECKED header.result and a struct bf_wire_verdict, if all were built and the
  *                             request asks for a check
+ *   helper → program  CRASHED, HUNG  in place of any of its messages: its last words
  *
  * A malformed message gets no answer: the helper ends.
  */
@@ -43,7 +44,8 @@ enum bf_wire_kind {
     BF_WIRE_DRY_RUN,
     BF_WIRE_BUILT,
     BF_WIRE_CHECKED,
-    BF_WIRE_CRASHED, /* in place of any answer */
+    BF_WIRE_CRASHED, /* in place of any answer, as is */
+    BF_WIRE_HUNG,
 };
 
 struct bf_wire_header {
@@ -76,6 +78,7 @@ struct bf_wire_in {
 struct bf_wire_device {
     uint32_t parent; /* the program's process id */
     uint32_t idle_ms;
+    uint64_t limit_ns; /* of a processor, for a step of a request; 0: none */
     uint8_t device_uuid[VK_UUID_SIZE], driver_uuid[VK_UUID_SIZE];
     uint32_t api_version;
     bool robust;

@@ -4,20 +4,6 @@
 
 #include "specialize/isolate/wire_io.h"
 
-static void say_long(struct bf_wire_out *out, uint64_t value)
-{
-    bf_wire_say_bytes(out, &value, sizeof(value));
-}
-
-static uint64_t read_long(struct bf_wire_in *in)
-{
-    uint64_t value = 0;
-    const void *at = bf_wire_read_bytes(in, sizeof(value));
-    if (at)
-        memcpy(&value, at, sizeof(value));
-    return value;
-}
-
 /* What is a number, a truth or an enumeration in a binding, in one order for writing and
  * reading. */
 #define BINDING_NUMBERS(F)                                                                         \
@@ -49,7 +35,7 @@ static void say_binding(struct bf_wire_out *out, const struct bf_check_binding *
 #define SAY(member_) bf_wire_say(out, (uint32_t)b->member_);
     BINDING_NUMBERS(SAY)
 #undef SAY
-    say_long(out, b->size);
+    bf_wire_say_long(out, b->size);
     bf_wire_say_block(out, b->kinds, b->kind_count);
     bf_wire_say(out, b->sampler ? 1 : 0);
     if (b->sampler) {
@@ -64,7 +50,7 @@ static void read_binding(struct bf_wire_in *in, struct bf_check_binding *b)
 #define READ(member_) b->member_ = bf_wire_read(in);
     BINDING_NUMBERS(READ)
 #undef READ
-    b->size = read_long(in);
+    b->size = bf_wire_read_long(in);
     size_t kinds;
     b->kinds = bf_wire_read_block(in, &kinds);
     b->kind_count = (uint32_t)kinds;
@@ -161,7 +147,7 @@ void bf_wire_say_check(struct bf_wire_out *out, const struct bf_check_request *r
         return;
     say_interface(out, check->interface);
     bf_wire_say_bytes(out, check->push, BF_CHECK_PUSH_BYTES);
-    say_long(out, check->fixed);
+    bf_wire_say_long(out, check->fixed);
     for (uint32_t i = 0; i < 3; i++)
         bf_wire_say(out, check->groups[i]);
 }
@@ -182,7 +168,7 @@ bool bf_wire_read_check(struct bf_wire_in *in, const void *bytes, size_t size,
         return bf_wire_read_end(in);
     read_interface(in, check);
     check->push = bf_wire_read_bytes(in, BF_CHECK_PUSH_BYTES);
-    check->fixed = read_long(in);
+    check->fixed = bf_wire_read_long(in);
     for (uint32_t i = 0; i < 3; i++)
         check->groups[i] = bf_wire_read(in);
     return bf_wire_read_end(in);

@@ -7,6 +7,7 @@
 
 void bf_wire_say_bytes(struct bf_wire_out *out, const void *bytes, size_t size);
 void bf_wire_say(struct bf_wire_out *out, uint32_t value);
+void bf_wire_say_long(struct bf_wire_out *out, uint64_t value);
 /* Writes the size too, which bf_wire_say_bytes doesn't. */
 void bf_wire_say_block(struct bf_wire_out *out, const void *bytes, size_t size);
 void bf_wire_say_string(struct bf_wire_out *out, const char *string);
@@ -20,6 +21,7 @@ void bf_wire_say_stage(struct bf_wire_out *out, const VkPipelineShaderStageCreat
 /* After the first malformed element in->bad is set, and all of these return 0 or NULL. */
 const void *bf_wire_read_bytes(struct bf_wire_in *in, size_t size);
 uint32_t bf_wire_read(struct bf_wire_in *in);
+uint64_t bf_wire_read_long(struct bf_wire_in *in);
 /* Reads the count of elements of at least so many bytes each. */
 uint32_t bf_wire_read_count(struct bf_wire_in *in, size_t each);
 const void *bf_wire_read_block(struct bf_wire_in *in, size_t *size);

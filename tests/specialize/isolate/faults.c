@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Helpers whose driver crashes, hangs or refuses, that can't be had, or that talk nonsense; and
- * that the program notices nothing of them (IS-1 to IS-4).
+/* Helpers whose driver crashes, hangs or refuses, or that talk nonsense; and that the program
+ * notices nothing of them (IS-1 to IS-4).
  *
  * Where a helper's own fate is looked at, this process is a child subreaper, so that it becomes a
  * child of ours. */
@@ -26,37 +26,32 @@
 #include "specialize/isolate/wire.h"
 
 #define PIPELINES(list_) ((const char *const[]){"BELFRY_ICD_PIPELINE=" list_, NULL})
-#define SHORT_NS         50000000u /* for builds that hang: they always outlast it */
+#define SHORT_NS         50000000u  /* for builds that hang: they always outlast it */
+#define STEP_NS          200000000u /* of a processor; 'work' takes 125000000 */
 
-static struct bf_isolate *make(const char *const *variables, uint64_t limit_ns)
+/* 'whole_limit_ns': for a request, whatever keeps its helper. UINT64_MAX: its steps have a short
+ * one. */
+static struct bf_isolate *make(const char *const *variables, uint64_t whole_limit_ns)
 {
     struct bf_isolate_info info = info_of(variables);
-    info.limit_ns = limit_ns;
+    info.whole_limit_ns = whole_limit_ns;
+    if (whole_limit_ns == UINT64_MAX)
+        info.limit_ns = STEP_NS;
     struct bf_isolate *isolate;
     assert_success(bf_isolate_create(&info, &isolate));
     lines = 0;
     return isolate;
 }
 
-static VkResult build(struct bf_isolate *isolate, const char *entry, VkResult *driver_result)
+/* It is for no fault of the request's: 'why' says. */
+static void assert_unanswered(struct bf_isolate *isolate, const char *why)
 {
     struct made made;
-    *driver_result = VK_RESULT_MAX_ENUM;
-    return isolate_build(isolate, empty(&made, entry), driver_result);
-}
-
-static void assert_builds(struct bf_isolate *isolate, const char *entry, VkResult expected)
-{
-    VkResult result;
-    assert_success(build(isolate, entry, &result));
-    assert_int_equal(result, expected);
-}
-
-static void assert_fails(struct bf_isolate *isolate, const char *entry, VkResult expected)
-{
-    VkResult result;
-    assert_int_equal(build(isolate, entry, &result), expected);
-    assert_int_equal(result, VK_RESULT_MAX_ENUM);
+    struct bf_check_answer answer;
+    const struct bf_check_request request = {.build_count = 1, .builds = empty(&made, "bad")};
+    assert_int_equal(bf_isolate_check(isolate, &request, &answer), VK_INCOMPLETE);
+    if (!strstr(answer.why, why))
+        fail_msg("'%s' doesn't say '%s'", answer.why, why);
 }
 
 /* -------------------------------------------------------------------------------------- Drivers */
@@ -66,12 +61,12 @@ TEST(answers_come_back)
     struct bf_isolate *isolate =
         make(PIPELINES("-1:memory,-2:device,-13:what,-1000012000:shader,1000297000:cache"), 0);
     for (uint32_t i = 0; i < 3; i++) {
-        assert_builds(isolate, "main", VK_SUCCESS);
-        assert_builds(isolate, "memory", VK_ERROR_OUT_OF_HOST_MEMORY);
-        assert_builds(isolate, "device", VK_ERROR_OUT_OF_DEVICE_MEMORY);
-        assert_builds(isolate, "what", VK_ERROR_UNKNOWN);
-        assert_builds(isolate, "shader", VK_ERROR_INVALID_SHADER_NV);
-        assert_builds(isolate, "cache", VK_PIPELINE_COMPILE_REQUIRED);
+        isolate_assert_builds(isolate, "main", VK_SUCCESS);
+        isolate_assert_builds(isolate, "memory", VK_ERROR_OUT_OF_HOST_MEMORY);
+        isolate_assert_builds(isolate, "device", VK_ERROR_OUT_OF_DEVICE_MEMORY);
+        isolate_assert_builds(isolate, "what", VK_ERROR_UNKNOWN);
+        isolate_assert_builds(isolate, "shader", VK_ERROR_INVALID_SHADER_NV);
+        isolate_assert_builds(isolate, "cache", VK_PIPELINE_COMPILE_REQUIRED);
     }
     bf_isolate_destroy(isolate);
     bf_isolate_destroy(NULL);
@@ -82,7 +77,7 @@ TEST(answers_come_back)
 TEST(helpers_are_modest)
 {
     struct bf_isolate *isolate = make((const char *const[]){"BELFRY_ICD_MODEST=1", NULL}, 0);
-    assert_builds(isolate, "main", VK_SUCCESS);
+    isolate_assert_builds(isolate, "main", VK_SUCCESS);
     bf_isolate_destroy(isolate);
 }
 
@@ -100,7 +95,7 @@ TEST(drivers_without_render_passes)
         assert_int_equal(isolate_build(isolate, &p.request, &result),
                          i ? VK_SUCCESS : VK_ERROR_FEATURE_NOT_PRESENT);
         assert_int_equal(result, i ? VK_SUCCESS : VK_RESULT_MAX_ENUM);
-        assert_builds(isolate, "main", VK_SUCCESS);
+        isolate_assert_builds(isolate, "main", VK_SUCCESS);
         bf_isolate_destroy(isolate);
     }
 }
@@ -145,19 +140,56 @@ TEST(crashes)
 {
     struct bf_isolate *isolate = make(PIPELINES("crash:bad"), 0);
     for (uint32_t i = 0; i < 4; i++) {
-        assert_fails(isolate, "bad", VK_ERROR_UNKNOWN);
-        assert_builds(isolate, "main", VK_SUCCESS);
+        isolate_assert_fails(isolate, "bad", VK_ERROR_UNKNOWN);
+        isolate_assert_builds(isolate, "main", VK_SUCCESS);
     }
     for (uint32_t i = 0; i < 4; i++)
-        assert_fails(isolate, "bad", VK_ERROR_UNKNOWN);
+        isolate_assert_fails(isolate, "bad", VK_ERROR_UNKNOWN);
     bf_isolate_destroy(isolate);
 }
 
-TEST(hangs)
+/* A driver that gives up by exit() is no helper that somebody has killed. */
+TEST(exits)
 {
-    struct bf_isolate *isolate = make(PIPELINES("hang:bad"), SHORT_NS);
+    struct bf_isolate *isolate = make(PIPELINES("exit:bad"), 0);
+    for (uint32_t i = 0; i < 3; i++) {
+        isolate_assert_fails(isolate, "bad", VK_ERROR_UNKNOWN);
+        isolate_assert_builds(isolate, "main", VK_SUCCESS);
+    }
+    bf_isolate_destroy(isolate);
+}
+
+/* One that computes for ever hangs, however long it takes until it has had the time for that; one
+ * that sleeps may be kept from working by others. [IS-14] */
+TEST(what_computes_for_ever_hangs)
+{
+    struct bf_isolate *isolate = make(PIPELINES("spin:bad"), UINT64_MAX);
+    for (uint32_t i = 0; i < 3; i++) {
+        isolate_assert_fails(isolate, "bad", VK_TIMEOUT);
+        isolate_assert_builds(isolate, "main", VK_SUCCESS);
+    }
+    bf_isolate_destroy(isolate);
+    isolate = make(PIPELINES("hang:bad"), SHORT_NS);
     for (uint32_t i = 0; i < 3; i++)
-        assert_fails(isolate, "bad", VK_TIMEOUT);
+        assert_unanswered(isolate, "isn't done");
+    bf_isolate_destroy(isolate);
+}
+
+/* Each step has the limit, not all of them together. [IS-14] */
+TEST(many_steps_are_no_hang)
+{
+    struct bf_isolate *isolate = make(PIPELINES("work"), UINT64_MAX);
+    struct bf_build_request builds[BF_CHECK_BUILDS];
+    struct bf_check_answer answer;
+    struct made made;
+    for (uint32_t i = 0; i < BF_CHECK_BUILDS; i++)
+        builds[i] = *empty(&made, "main");
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_success(bf_isolate_check(
+            isolate, &(struct bf_check_request){BF_CHECK_BUILDS, builds, NULL}, &answer));
+        assert_success(answer.built);
+        assert_int_equal(answer.built_count, BF_CHECK_BUILDS);
+    }
     bf_isolate_destroy(isolate);
 }
 
@@ -211,13 +243,13 @@ TEST(the_program_notices_nothing)
 
     struct bf_isolate *isolate = make(PIPELINES("crash:bad"), 0);
     for (uint32_t i = 0; i < 3; i++)
-        assert_fails(isolate, "bad", VK_ERROR_UNKNOWN);
+        isolate_assert_fails(isolate, "bad", VK_ERROR_UNKNOWN);
     bf_isolate_destroy(isolate);
     isolate = make(PIPELINES("hang"), SHORT_NS);
-    assert_fails(isolate, "main", VK_TIMEOUT);
+    isolate_assert_fails(isolate, "main", VK_INCOMPLETE);
     bf_isolate_destroy(isolate);
     isolate = make(NULL, 0);
-    assert_builds(isolate, "main", VK_SUCCESS);
+    isolate_assert_builds(isolate, "main", VK_SUCCESS);
     bf_isolate_destroy(isolate);
     assert_int_equal(children_told, 0);
 
@@ -273,7 +305,7 @@ TEST_WITH(how_a_helper_runs, reaper_setup, reaper_teardown)
     assert_int_equal(prctl(PR_GET_NAME, name), 0);
     assert_int_equal(prctl(PR_SET_NAME, "some game's"), 0);
     struct bf_isolate *isolate = make(NULL, 0);
-    assert_builds(isolate, "main", VK_SUCCESS);
+    isolate_assert_builds(isolate, "main", VK_SUCCESS);
     pid_t helper = only_child();
     assert_int_equal(sched_getscheduler(helper), SCHED_IDLE);
     assert_int_equal(getsid(helper), getsid(0)); /* see IS-9 */
@@ -298,7 +330,7 @@ TEST_WITH(how_a_helper_runs, reaper_setup, reaper_teardown)
     const int signals[] = {SIGINT, SIGQUIT, SIGHUP, SIGTSTP, SIGTERM};
     for (uint32_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
         assert_int_equal(kill(helper, signals[i]), 0);
-    assert_builds(isolate, "main", VK_SUCCESS);
+    isolate_assert_builds(isolate, "main", VK_SUCCESS);
     assert_int_equal(only_child(), helper);
     bf_isolate_destroy(isolate);
     assert_one_ends();
@@ -328,7 +360,7 @@ static void *build_idly(void *isolate)
 {
     const struct sched_param none = {0};
     if (sched_setscheduler(0, SCHED_IDLE, &none) == 0)
-        assert_builds(isolate, "main", VK_SUCCESS);
+        isolate_assert_builds(isolate, "main", VK_SUCCESS);
     return NULL;
 }
 
@@ -374,7 +406,7 @@ TEST(helpers_have_no_terminal)
             terminal_of(getpid()) <= 0)
             _exit(77);
         struct bf_isolate *isolate = make(NULL, 0);
-        assert_builds(isolate, "main", VK_SUCCESS);
+        isolate_assert_builds(isolate, "main", VK_SUCCESS);
         pid_t helper = only_child();
         _exit(terminal_of(helper) != 0 || getsid(helper) != getpid());
     }
@@ -450,7 +482,7 @@ TEST_WITH(idle_helpers_end, reaper_setup, reaper_teardown)
     info.idle_ms = 1;
     assert_success(bf_isolate_create(&info, &isolate));
     for (uint32_t i = 0; i < 4; i++) {
-        assert_builds(isolate, "main", VK_SUCCESS);
+        isolate_assert_builds(isolate, "main", VK_SUCCESS);
         assert_one_ends();
     }
     bf_isolate_destroy(isolate);
@@ -462,12 +494,12 @@ TEST_WITH(killed_helpers_are_replaced, reaper_setup, reaper_teardown)
 {
     struct bf_isolate *isolate = make(NULL, 0);
     for (uint32_t i = 0; i < 4; i++) {
-        assert_builds(isolate, "main", VK_SUCCESS);
+        isolate_assert_builds(isolate, "main", VK_SUCCESS);
         pid_t helper = only_child();
         assert_int_equal(kill(helper, SIGKILL), 0);
         assert_int_equal(waitpid(helper, NULL, 0), helper);
     }
-    assert_builds(isolate, "main", VK_SUCCESS);
+    isolate_assert_builds(isolate, "main", VK_SUCCESS);
     bf_isolate_destroy(isolate);
     assert_one_ends();
 }
@@ -497,7 +529,7 @@ static void await_hang(void)
 static void *build_bad(void *isolate)
 {
     VkResult result, *outcome = malloc(sizeof(*outcome));
-    *outcome = build(isolate, "bad", &result);
+    *outcome = isolate_build_empty(isolate, "bad", &result);
     return outcome;
 }
 
@@ -541,7 +573,7 @@ TEST_WITH(helpers_that_get_nothing_move, reaper_setup, reaper_teardown)
     assert_true(moved);
 }
 
-/* Whoever is killed once while its driver builds is no crash, who is so twice may be. */
+/* Whoever is killed while its driver builds is no crash, nor is the next one. */
 TEST_WITH(helpers_killed_while_they_build_are_replaced_once, reaper_setup, reaper_teardown)
 {
     struct bf_isolate *isolate = make(PIPELINES("hang:bad"), 0);
@@ -551,10 +583,29 @@ TEST_WITH(helpers_killed_while_they_build_are_replaced_once, reaper_setup, reape
     for (uint32_t i = 0; i < 2; i++)
         await_hang_and_kill();
     assert_int_equal(pthread_join(builder, &outcome), 0);
-    assert_int_equal(*(VkResult *)outcome, VK_ERROR_UNKNOWN);
+    assert_int_equal(*(VkResult *)outcome, VK_INCOMPLETE);
     free(outcome);
     bf_isolate_destroy(isolate);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+/* The one that ended idle doesn't count: who is killed after it is replaced once, too. */
+TEST_WITH(helpers_that_had_ended_are_none_that_were_killed, reaper_setup, reaper_teardown)
+{
+    struct bf_isolate *isolate = make(PIPELINES("hang:bad"), 0);
+    pthread_t builder;
+    void *outcome;
+    isolate_assert_builds(isolate, "main", VK_SUCCESS);
+    pid_t idle = only_child();
+    assert_int_equal(kill(idle, SIGKILL), 0);
+    assert_int_equal(waitpid(idle, NULL, 0), idle);
+    assert_int_equal(pthread_create(&builder, NULL, build_bad, isolate), 0);
+    for (uint32_t i = 0; i < 2; i++) /* or the second would be waited for in vain */
+        await_hang_and_kill();
+    assert_int_equal(pthread_join(builder, &outcome), 0);
+    assert_int_equal(*(VkResult *)outcome, VK_INCOMPLETE);
+    free(outcome);
+    bf_isolate_destroy(isolate);
 }
 
 /* And one that crashes says so: nobody tries that again. */
@@ -562,7 +613,7 @@ TEST_WITH(helpers_that_crash_are_not_replaced, reaper_setup, reaper_teardown)
 {
     struct bf_isolate *isolate = make(PIPELINES("crash:bad"), 0);
     int status;
-    assert_fails(isolate, "bad", VK_ERROR_UNKNOWN);
+    isolate_assert_fails(isolate, "bad", VK_ERROR_UNKNOWN);
     assert_true(waitpid(-1, &status, 0) > 0);
     assert_true(WIFSIGNALED(status));
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
@@ -585,7 +636,7 @@ TEST_WITH(helpers_end_with_the_program, reaper_setup, reaper_teardown)
         if (program == 0) {
             struct bf_isolate *isolate = make(PIPELINES("hang:bad"), UINT64_MAX);
             VkResult result = VK_SUCCESS;
-            if (build(isolate, "main", &result) || result)
+            if (isolate_build_empty(isolate, "main", &result) || result)
                 _exit(1);
             pid_t fork_of_it = forks ? fork() : -1;
             if (fork_of_it == 0) {
@@ -594,7 +645,7 @@ TEST_WITH(helpers_end_with_the_program, reaper_setup, reaper_teardown)
                 _exit(read(fork_lives[0], &byte, 1) != 0);
             }
             if (write(tell[1], "b", 1) == 1 && rounds[round].hang)
-                build(isolate, "bad", &result);
+                isolate_build_empty(isolate, "bad", &result);
             pause();
             _exit(1);
         }
@@ -614,113 +665,6 @@ TEST_WITH(helpers_end_with_the_program, reaper_setup, reaper_teardown)
         assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
         close(tell[0]);
         close(tell[1]);
-    }
-}
-
-/* ----------------------------------------------------------------------------- No helper at all */
-
-static void assert_never_opens(const struct bf_isolate_info *info, const char *why)
-{
-    struct bf_isolate *isolate;
-    char lack[BF_ISOLATE_LACK];
-    lines = 0;
-    assert_success(bf_isolate_create(info, &isolate));
-    for (uint32_t i = 0; i < 6; i++)
-        assert_fails(isolate, "main", VK_ERROR_INITIALIZATION_FAILED);
-    assert_true(bf_isolate_lack(isolate, lack));
-    if (!strstr(lack, why))
-        fail_msg("'%s' doesn't say '%s'", lack, why);
-    bf_isolate_destroy(isolate);
-    assert_int_equal(lines, 2); /* why, and that there is none */
-}
-
-TEST(devices_that_are_not_there)
-{
-    struct bf_isolate_info info = info_of(NULL);
-    info.device_uuid[0] ^= 1;
-    assert_never_opens(&info, "can't open the device: VkResult -9");
-    info = info_of(NULL);
-    info.driver_uuid[15] ^= 1;
-    assert_never_opens(&info, "can't open the device: VkResult -9");
-    info = info_of(NULL);
-    info.extension_count = 1;
-    info.extensions = (const char *const[]){"VK_BELFRY_none"};
-    assert_never_opens(&info, "can't open the device: VkResult -7");
-    info = info_of((const char *const[]){"VK_ICD_FILENAMES=/nonexistent", NULL});
-    assert_never_opens(&info, "can't open the device: VkResult -9");
-}
-
-TEST(helpers_that_are_none)
-{
-    struct bf_isolate_info info = info_of(NULL);
-    info.helper = "/bin/true";
-    assert_never_opens(&info, "can't open the device: Broken pipe");
-    info.helper = "/etc"; /* it can be searched, not run */
-    assert_never_opens(&info, "'/etc' can't be started: Permission denied");
-    const char *const missing[] = {"/nonexistent/helper", "",
-                                   NULL}; /* beside this program is none */
-    for (uint32_t i = 0; i < 3; i++) {
-        struct bf_isolate *isolate = (void *)1;
-        info.helper = missing[i];
-        lines = 0;
-        assert_int_equal(bf_isolate_create(&info, &isolate), VK_ERROR_INITIALIZATION_FAILED);
-        assert_null(isolate);
-        assert_int_equal(lines, 1);
-    }
-}
-
-/* The loader hides them from whoever doesn't ask for them as the program did. */
-TEST(portability_drivers)
-{
-    static const char *const extensions[] = {"VK_KHR_portability_enumeration"};
-    char path[] = "/tmp/belfry-icd-XXXXXX.json", text[1024], variable[64];
-    const char *build = getenv("BELFRY_TEST_BUILD");
-    int n = snprintf(text, sizeof(text),
-                     "{\"file_format_version\": \"1.0.1\", \"ICD\": {\"library_path\": "
-                     "\"%s/lib/libbelfry_test_icd.so\", \"api_version\": \"1.3.239\", "
-                     "\"is_portability_driver\": true}}",
-                     build ? build : "build/debug");
-    int file = mkstemps(path, 5);
-    assert_true(file >= 0);
-    assert_int_equal(write(file, text, (size_t)n), n);
-    close(file);
-    snprintf(variable, sizeof(variable), "VK_ICD_FILENAMES=%s", path);
-    for (uint32_t asks = 0; asks < 2; asks++) {
-        struct bf_isolate_info info = info_of((const char *const[]){variable, NULL});
-        info.instance_extension_count = 1;
-        info.instance_extensions = extensions;
-        info.instance_flags = asks ? VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR : 0;
-        if (!asks) {
-            assert_never_opens(&info, "can't open the device: VkResult -9");
-            continue;
-        }
-        struct bf_isolate *isolate;
-        assert_success(bf_isolate_create(&info, &isolate));
-        assert_builds(isolate, "main", VK_SUCCESS);
-        bf_isolate_destroy(isolate);
-    }
-    assert_int_equal(unlink(path), 0);
-}
-
-/* Nobody is told that there is none who hasn't asked for one. */
-TEST(helpers_that_nobody_asked_for)
-{
-    const char *const none[] = {"/bin/true", "/etc", "/nonexistent/helper"};
-    for (uint32_t i = 0; i < 3; i++) {
-        struct bf_isolate_info info = info_of(NULL);
-        struct bf_isolate *isolate;
-        info.unasked = true;
-        info.helper = none[i];
-        lines = 0;
-        VkResult result = bf_isolate_create(&info, &isolate);
-        for (uint32_t k = 0; result == VK_SUCCESS && k < 6; k++)
-            assert_fails(isolate, "main", VK_ERROR_INITIALIZATION_FAILED);
-        char why[BF_ISOLATE_LACK]; /* the report may ask */
-        if (result == VK_SUCCESS)
-            assert_true(bf_isolate_lack(isolate, why));
-        if (result == VK_SUCCESS)
-            bf_isolate_destroy(isolate);
-        assert_int_equal(lines, 0);
     }
 }
 
@@ -780,10 +724,12 @@ static int fake_helper(const char *how)
     if (!strcmp(how, "takes_another"))
         fake_say(BF_WIRE_TAKEN, 77, BF_WIRE_MAGIC, 0);
     fake_say(BF_WIRE_TAKEN, 1, BF_WIRE_MAGIC, 0);
-    if (!strcmp(how, "environment"))
+    if (!strcmp(how, "environment") || !strcmp(how, "builds_once"))
         fake_say(BF_WIRE_BUILT, 1, BF_WIRE_MAGIC, 0);
     if (!strcmp(how, "wrong_magic"))
         fake_say(BF_WIRE_BUILT, 1, BF_WIRE_MAGIC + 1, 0);
+    if (!strcmp(how, "hangs"))
+        fake_say(BF_WIRE_HUNG, 0, BF_WIRE_MAGIC, 0);
     if (!strcmp(how, "half"))
         return write(BF_SPAWN_SOCKET, "BFW1BFW1", 8) != 8;
     if (!strcmp(how, "wrong_kind"))
@@ -805,12 +751,13 @@ TEST(helpers_that_talk_nonsense)
         {"FAKE_HELPER=leaves", VK_ERROR_INITIALIZATION_FAILED},
         {"FAKE_HELPER=takes_another", VK_ERROR_INITIALIZATION_FAILED},
         {"FAKE_HELPER=never_listens", VK_ERROR_INITIALIZATION_FAILED},
-        {"FAKE_HELPER=half", VK_ERROR_UNKNOWN},
+        {"FAKE_HELPER=half", VK_INCOMPLETE},
         {"FAKE_HELPER=wrong_magic", VK_ERROR_UNKNOWN},
         {"FAKE_HELPER=wrong_kind", VK_ERROR_UNKNOWN},
         {"FAKE_HELPER=with_a_body", VK_ERROR_UNKNOWN},
         {"FAKE_HELPER=wrong_number", VK_ERROR_UNKNOWN},
-        {"FAKE_HELPER=says_nothing", VK_TIMEOUT},
+        {"FAKE_HELPER=hangs", VK_TIMEOUT},
+        {"FAKE_HELPER=says_nothing", VK_INCOMPLETE},
     };
     for (uint32_t i = 0; i < sizeof(fakes) / sizeof(fakes[0]); i++) {
         struct bf_isolate_info info = info_of((const char *const[]){fakes[i].how, NULL});
@@ -819,11 +766,40 @@ TEST(helpers_that_talk_nonsense)
         if (strstr(fakes[i].how, "never"))
             info.open_limit_ns = SHORT_NS; /* too short to start: the result is the same */
         if (strstr(fakes[i].how, "nothing"))
-            info.limit_ns = SHORT_NS;
+            info.whole_limit_ns = SHORT_NS;
         assert_success(bf_isolate_create(&info, &isolate));
-        assert_fails(isolate, "main", fakes[i].result);
+        isolate_assert_fails(isolate, "main", fakes[i].result);
         bf_isolate_destroy(isolate);
     }
+}
+
+/* Where the system doesn't let anybody wait, nobody does for ever. */
+TEST(programs_that_can_not_wait)
+{
+    pid_t program = fork();
+    assert_true(program >= 0);
+    if (program == 0) {
+        struct bf_isolate_info info =
+            info_of((const char *const[]){"FAKE_HELPER=builds_once", NULL});
+        struct bf_isolate *isolate;
+        struct made made;
+        struct rlimit few;
+        VkResult result;
+        info.helper = self;
+        if (prctl(PR_SET_PDEATHSIG, SIGKILL) || bf_isolate_create(&info, &isolate) ||
+            isolate_build(isolate, empty(&made, "main"), &result) || getrlimit(RLIMIT_NOFILE, &few))
+            _exit(2);
+        few.rlim_cur = 1; /* and two descriptors are looked at */
+        if (setrlimit(RLIMIT_NOFILE, &few))
+            _exit(2);
+        /* Nor is there one for another helper. */
+        _exit(isolate_build(isolate, empty(&made, "main"), &result) !=
+              VK_ERROR_INITIALIZATION_FAILED);
+    }
+    int status;
+    assert_int_equal(waitpid(program, &status, 0), program);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
 }
 
 /* Drivers find what they look for, and nothing else is loaded. */
@@ -837,7 +813,7 @@ TEST(environments)
     info.helper = self;
     info.name = "/games/a program";
     assert_success(bf_isolate_create(&info, &isolate));
-    assert_builds(isolate, "main", VK_SUCCESS);
+    isolate_assert_builds(isolate, "main", VK_SUCCESS);
     bf_isolate_destroy(isolate);
 }
 
@@ -902,7 +878,7 @@ static void *work(void *context)
     struct worker *w = context;
     for (uint32_t i = 0; i < 6; i++) {
         VkResult result;
-        w->wrong += build(w->isolate, w->entry, &result) != w->expected;
+        w->wrong += isolate_build_empty(w->isolate, w->entry, &result) != w->expected;
     }
     return NULL;
 }

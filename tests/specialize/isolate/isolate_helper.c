@@ -150,6 +150,27 @@ VkResult isolate_build(struct bf_isolate *isolate, const struct bf_build_request
     return result;
 }
 
+VkResult isolate_build_empty(struct bf_isolate *isolate, const char *entry, VkResult *driver_result)
+{
+    struct made made;
+    *driver_result = VK_RESULT_MAX_ENUM;
+    return isolate_build(isolate, empty(&made, entry), driver_result);
+}
+
+void isolate_assert_builds(struct bf_isolate *isolate, const char *entry, VkResult expected)
+{
+    VkResult result;
+    assert_success(isolate_build_empty(isolate, entry, &result));
+    assert_int_equal(result, expected);
+}
+
+void isolate_assert_fails(struct bf_isolate *isolate, const char *entry, VkResult expected)
+{
+    VkResult result;
+    assert_int_equal(isolate_build_empty(isolate, entry, &result), expected);
+    assert_int_equal(result, VK_RESULT_MAX_ENUM);
+}
+
 void own_helper_say(const struct bf_wire_header *header)
 {
     if (write(BF_SPAWN_SOCKET, header, sizeof(*header)) != sizeof(*header))

@@ -32,6 +32,14 @@ const struct bf_build_request *empty(struct made *made, const char *entry);
 VkResult isolate_build(struct bf_isolate *isolate, const struct bf_build_request *request,
                        VkResult *driver_result);
 
+/* The same of empty(), and *driver_result is VK_RESULT_MAX_ENUM where the driver hasn't
+ * answered. */
+VkResult isolate_build_empty(struct bf_isolate *isolate, const char *entry,
+                             VkResult *driver_result);
+/* That the driver answers so; that it doesn't answer, for that reason. */
+void isolate_assert_builds(struct bf_isolate *isolate, const char *entry, VkResult expected);
+void isolate_assert_fails(struct bf_isolate *isolate, const char *entry, VkResult expected);
+
 /* Of a test that is a helper itself. What it says is sent, and a request is received and forgotten:
  * false if the program has gone. Ends the process, with 2, if that can't be. */
 struct bf_wire_header;
