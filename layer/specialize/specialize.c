@@ -155,6 +155,11 @@ void layer_specialize_create(struct layer_device *d, const VkDeviceCreateInfo *m
     find_identity(d->physical, &who);
     memcpy(isolate.device_uuid, who.id.deviceUUID, sizeof(isolate.device_uuid));
     memcpy(isolate.driver_uuid, who.id.driverUUID, sizeof(isolate.driver_uuid));
+    memcpy(isolate.cache_uuid, who.properties.properties.pipelineCacheUUID,
+           sizeof(isolate.cache_uuid));
+    isolate.driver_version = who.properties.properties.driverVersion;
+    isolate.driver_id = (uint32_t)who.driver.driverID;
+    isolate.driver_info = d->physical->driver_properties ? who.driver.driverInfo : NULL;
     struct bf_specializer_info info = {
         .device = d->runtime,
         .isolate = &isolate,

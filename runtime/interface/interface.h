@@ -10,7 +10,7 @@
  * everything through, and says so in one line.
  *
  *  LI-1  A layer uses a library of its own build only. The version is computed from the library's
- *        headers (cmake/interface_version.cmake), so the structs that cross the boundary, and the
+ *        headers (cmake/number_of_sources.cmake), so the structs that cross the boundary, and the
  *        inline functions that read them, are the same on both sides.
  *  LI-2  State that a process has once (the level of messages, the settings in force, the registry
  *        of devices, handles of the C API) is the library's: the layer has no copy of the code that

@@ -241,6 +241,10 @@ int main(void)
     void *body = helper_receive(BF_WIRE_DEVICE, &header);
     if (!body || !bf_wire_read_device(&in, body, header.size, &wanted))
         _exit(1);
+    if (wanted.build_number != bf_wire_build_number()) { /* it may have been replaced [IS-15] */
+        helper_answer(BF_WIRE_OPENED, 0, BF_WIRE_OTHER_BUILD, NULL);
+        _exit(1);
+    }
     if (!helper_watch_start((pid_t)wanted.parent))
         _exit(1);
     bf_thread_make_idle();

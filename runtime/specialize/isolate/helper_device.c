@@ -83,8 +83,23 @@ static VkResult instance_open(struct helper_device *d, const struct bf_wire_devi
 /* A function of the instance's. */
 #define GET(d_, name_) ((PFN_##name_)(d_)->get_proc((d_)->instance, #name_))
 
-/* VK_NULL_HANDLE: there is no such device. */
-static VkPhysicalDevice physical_find(struct helper_device *d, const struct bf_wire_device *wanted)
+/* Of two versions of a driver any of these may be the same. [IS-15] */
+static bool is_wanted_driver(const struct bf_wire_device *wanted,
+                             const VkPhysicalDeviceProperties *properties,
+                             const VkPhysicalDeviceIDProperties *id,
+                             const VkPhysicalDeviceDriverProperties *driver)
+{
+    const bool told = wanted->driver_info && properties->apiVersion >= VK_API_VERSION_1_2;
+    return memcmp(id->driverUUID, wanted->driver_uuid, VK_UUID_SIZE) == 0 &&
+           memcmp(properties->pipelineCacheUUID, wanted->cache_uuid, VK_UUID_SIZE) == 0 &&
+           properties->driverVersion == wanted->driver_version &&
+           (!told || ((uint32_t)driver->driverID == wanted->driver_id &&
+                      strcmp(driver->driverInfo, wanted->driver_info) == 0));
+}
+
+/* VK_NULL_HANDLE: there is no such device; *other: but one of another driver. */
+static VkPhysicalDevice physical_find(struct helper_device *d, const struct bf_wire_device *wanted,
+                                      bool *other)
 {
     PFN_vkEnumeratePhysicalDevices enumerate = GET(d, vkEnumeratePhysicalDevices);
     PFN_vkGetPhysicalDeviceProperties of = GET(d, vkGetPhysicalDeviceProperties);
@@ -109,8 +124,10 @@ static VkPhysicalDevice physical_find(struct helper_device *d, const struct bf_w
         if (properties.properties.apiVersion >= VK_API_VERSION_1_2)
             sizes.pNext = &driver;
         of2(all[i], &properties);
-        if (memcmp(id.deviceUUID, wanted->device_uuid, VK_UUID_SIZE) == 0 &&
-            memcmp(id.driverUUID, wanted->driver_uuid, VK_UUID_SIZE) == 0) {
+        if (memcmp(id.deviceUUID, wanted->device_uuid, VK_UUID_SIZE) != 0)
+            continue;
+        *other = !is_wanted_driver(wanted, &properties.properties, &id, &driver);
+        if (!*other) {
             found = all[i];
             d->subgroup_sizes = sizes.minSubgroupSize != sizes.maxSubgroupSize;
             d->cpu = properties.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
@@ -328,11 +345,14 @@ VkResult helper_device_open(struct helper_device *d, const struct bf_wire_device
     if (result != VK_SUCCESS)
         return result;
     d->robust = wanted->robust;
-    d->physical = physical_find(d, wanted);
+    bool other = false;
+    d->physical = physical_find(d, wanted, &other);
     const VkPhysicalDeviceFeatures *features = features_find(wanted);
     if (features)
         d->features = *features;
-    return d->physical ? queues_open(d, wanted) : VK_ERROR_INCOMPATIBLE_DRIVER;
+    return d->physical ? queues_open(d, wanted)
+           : other     ? BF_WIRE_OTHER_DRIVER
+                       : VK_ERROR_INCOMPATIBLE_DRIVER;
 }
 
 /* As far as the device has it: the bounds are then those of what is bound, to the byte. */

@@ -27,6 +27,7 @@ struct helper_device {
 };
 
 /* The struct is zeroed. Errors: VK_ERROR_INCOMPATIBLE_DRIVER (there is no such device),
+ * BF_WIRE_OTHER_DRIVER (there is one, of another driver than the program's),
  * VK_ERROR_INITIALIZATION_FAILED (no loader, or functions are missing), and the driver's. */
 VkResult helper_device_open(struct helper_device *device, const struct bf_wire_device *wanted);
 /* 'dry' is zeroed, 'device' stays open as long as it. Enabled are robustBufferAccess and, as far as

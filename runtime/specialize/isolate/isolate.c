@@ -207,6 +207,11 @@ static VkResult helper_start(struct bf_isolate *isolate, struct helper *h)
         return VK_NOT_READY;
     if (!error && result == VK_ERROR_DEVICE_LOST)
         return result;
+    if (!error && result == BF_WIRE_OTHER_BUILD)
+        return lack_note(isolate, "is of another build of Belfry than what the program has loaded");
+    if (!error && result == BF_WIRE_OTHER_DRIVER)
+        return lack_note(isolate, "finds another driver than the program has loaded: it has been "
+                                  "replaced, or goes by what isn't the same there");
     return error ? lack_note(isolate, "can't open the device: %s", strerror(error))
                  : lack_note(isolate, "can't open the device: VkResult %d", (int)result);
 }
@@ -516,6 +521,13 @@ static char **environment_make(char *const *from)
     return environment;
 }
 
+/* Drivers whose settings for single programs go by /proc/self/exe, which is the helper's. (Others
+ * do by what a helper has, too: how a program is called, and what it says of itself.) [IS-16] */
+static bool drivers_go_by_the_file(uint32_t driver_id)
+{
+    return driver_id == VK_DRIVER_ID_AMD_PROPRIETARY || driver_id == VK_DRIVER_ID_AMD_OPEN_SOURCE;
+}
+
 VkResult bf_isolate_create(const struct bf_isolate_info *info, struct bf_isolate **isolate)
 {
     VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -544,11 +556,14 @@ VkResult bf_isolate_create(const struct bf_isolate_info *info, struct bf_isolate
                        info->idle_ms ? info->idle_ms : 10000);
     if (!made->path || !made->name || !made->environment || made->device.failed || made->stop < 0)
         goto fail;
-    const char *why = getauxval(AT_SECURE) ? "the program runs with rights that its user hasn't got"
-                      : made->device.unsaid
-                          ? "the device was made with something that isn't known here"
-                      : access(made->path, X_OK) ? "there is no build helper beside the layer"
-                                                 : NULL;
+    const char *why =
+        drivers_go_by_the_file(info->driver_id)
+            ? "its driver has settings for programs by their files, and a helper is "
+              "another file"
+        : getauxval(AT_SECURE)     ? "the program runs with rights that its user hasn't got"
+        : made->device.unsaid      ? "the device was made with something that isn't known here"
+        : access(made->path, X_OK) ? "there is no build helper beside the layer"
+                                   : NULL;
     if (why) {
         bf_message(made->lack, "specialize is off for this device: %s", why);
         result = VK_ERROR_INITIALIZATION_FAILED;

@@ -54,6 +54,11 @@
  *         that a GPU isn't done with a run after the checker's patience, in which the helper wasn't
  *         stopped. Steps that together are too long for a request, or a helper that gets nothing
  *         (since the machine is busy, or it is stopped), are no lasting matter: VK_INCOMPLETE.
+ *  IS-15  It is of the same build of Belfry as the program's side, and its device of the same
+ *         driver, in the same version, as far as drivers say: both may be replaced while a program
+ *         runs. Else there is none.
+ *  IS-16  There is none for drivers that are known to choose settings for single programs by the
+ *         program's file: a helper's is another one.
  *
  * Its queues have the lowest priority. Layers are switched off for it, as far as the loader lets
  * them be; the driver's settings stay as they are, and so does the name by which drivers know a
@@ -85,6 +90,10 @@ struct bf_isolate_bar {
 /* Which device to open, and how. The pointers aren't needed after bf_isolate_create. */
 struct bf_isolate_info {
     uint8_t device_uuid[VK_UUID_SIZE], driver_uuid[VK_UUID_SIZE]; /* VkPhysicalDeviceIDProperties */
+    uint8_t cache_uuid[VK_UUID_SIZE]; /* VkPhysicalDeviceProperties::pipelineCacheUUID, and of */
+    uint32_t driver_version;          /* the same */
+    uint32_t driver_id;               /* VkPhysicalDeviceDriverProperties, and of the same */
+    const char *driver_info;          /* NULL: neither it nor the id is known */
     uint32_t api_version; /* the program's; a helper uses at least 1.2 where the loader has that */
     bool robust;          /* accesses out of bounds do no harm on this device */
     const VkApplicationInfo *application; /* the program's; NULL: it gave none */
@@ -189,8 +198,8 @@ uint32_t bf_check_answer_form(const struct bf_check_answer *answer, uint32_t for
 
 /* Starts no process yet.
  * Errors: VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_INITIALIZATION_FAILED: the device was created
- * with structs that the helper doesn't know, there is no helper program, or the program runs with
- * rights that its user doesn't have (set-uid). */
+ * with structs that the helper doesn't know, there is no helper program, the program runs with
+ * rights that its user doesn't have (set-uid), or IS-16. */
 VkResult bf_isolate_create(const struct bf_isolate_info *info, struct bf_isolate **isolate);
 
 /* Once, before the first request, on a thread of the program's priority: helpers begin with that

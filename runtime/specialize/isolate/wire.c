@@ -334,11 +334,16 @@ static VkApplicationInfo *read_application(struct bf_wire_in *in)
 void bf_wire_say_device(struct bf_wire_out *out, const struct bf_isolate_info *info,
                         uint32_t parent, uint32_t idle_ms)
 {
+    bf_wire_say(out, bf_wire_build_number());
     bf_wire_say(out, parent);
     bf_wire_say(out, idle_ms);
     bf_wire_say_long(out, info->limit_ns);
     bf_wire_say_bytes(out, info->device_uuid, VK_UUID_SIZE);
     bf_wire_say_bytes(out, info->driver_uuid, VK_UUID_SIZE);
+    bf_wire_say_bytes(out, info->cache_uuid, VK_UUID_SIZE);
+    bf_wire_say(out, info->driver_version);
+    bf_wire_say(out, info->driver_id);
+    say_text(out, info->driver_info);
     bf_wire_say(out, info->api_version);
     bf_wire_say(out, info->robust);
     say_application(out, info->application);
@@ -355,14 +360,21 @@ bool bf_wire_read_device(struct bf_wire_in *in, const void *bytes, size_t size,
                          struct bf_wire_device *device)
 {
     bf_wire_read_begin(in, bytes, size);
-    *device = (struct bf_wire_device){.parent = bf_wire_read(in)};
+    *device = (struct bf_wire_device){.build_number = bf_wire_read(in)};
+    if (!in->bad && device->build_number != bf_wire_build_number())
+        return true;
+    device->parent = bf_wire_read(in);
     device->idle_ms = bf_wire_read(in);
     device->limit_ns = bf_wire_read_long(in);
-    const void *uuids = bf_wire_read_bytes(in, 2 * VK_UUID_SIZE);
+    const uint8_t *uuids = bf_wire_read_bytes(in, 3 * VK_UUID_SIZE);
     if (uuids) {
         memcpy(device->device_uuid, uuids, VK_UUID_SIZE);
-        memcpy(device->driver_uuid, (const uint8_t *)uuids + VK_UUID_SIZE, VK_UUID_SIZE);
+        memcpy(device->driver_uuid, uuids + VK_UUID_SIZE, VK_UUID_SIZE);
+        memcpy(device->cache_uuid, uuids + 2 * VK_UUID_SIZE, VK_UUID_SIZE);
     }
+    device->driver_version = bf_wire_read(in);
+    device->driver_id = bf_wire_read(in);
+    device->driver_info = bf_wire_read(in) ? bf_wire_read_string(in) : NULL;
     device->api_version = bf_wire_read(in);
     device->robust = bf_wire_read(in) != 0;
     device->application = read_application(in);

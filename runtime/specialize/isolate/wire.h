@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The messages between the program and its build helper. Both are of one build of Belfry and run on
- * one machine: numbers are in the machine's byte order, in words of 32 bits, and every element
- * begins at a multiple of 4 bytes. The reader trusts nothing.
+ * The messages between the program and its build helper. Both are of one build of Belfry, as the
+ * first message shows [IS-15], and run on one machine: numbers are in the machine's byte order, in
+ * words of 32 bits, and every element begins at a multiple of 4 bytes. The reader trusts nothing.
  *
  * A message is a header and a body of header.size bytes:
  *
  *   program → helper  DEVICE  first; which device to open
- *   helper → program  OPENED  header.result; after an error the helper ends
+ *   helper → program  OPENED  header.result, of the two below or a VkResult; after an error the
+ *                             helper ends
  *   program → helper  CHECK   a request
  *   helper → program  TAKEN   header.result: success: the driver is about to be called; an error:
  *                             it isn't, since it lacks something that the request needs
@@ -35,6 +36,10 @@
 #define BF_WIRE_MAGIC     0x31574642u /* "BFW1" */
 #define BF_WIRE_BODY_MOST (256u << 20)
 #define BF_WIRE_NAMED     16
+
+/* Results of OPENED, of which Vulkan has none: nothing was opened. [IS-15] */
+#define BF_WIRE_OTHER_BUILD  ((VkResult)-2000000001)
+#define BF_WIRE_OTHER_DRIVER ((VkResult)-2000000002)
 
 enum bf_wire_kind {
     BF_WIRE_DEVICE = 1,
@@ -76,10 +81,13 @@ struct bf_wire_in {
 /* What a helper is told about its device. Pointers are valid as long as the reader and its
  * bytes. */
 struct bf_wire_device {
-    uint32_t parent; /* the program's process id */
+    uint32_t build_number; /* of the program's side: it comes first */
+    uint32_t parent;       /* the program's process id */
     uint32_t idle_ms;
     uint64_t limit_ns; /* of a processor, for a step of a request; 0: none */
-    uint8_t device_uuid[VK_UUID_SIZE], driver_uuid[VK_UUID_SIZE];
+    uint8_t device_uuid[VK_UUID_SIZE], driver_uuid[VK_UUID_SIZE], cache_uuid[VK_UUID_SIZE];
+    uint32_t driver_version, driver_id;
+    const char *driver_info; /* NULL: neither it nor the id is known */
     uint32_t api_version;
     bool robust;
     VkApplicationInfo *application; /* NULL: none */
@@ -150,7 +158,11 @@ void bf_wire_say_device(struct bf_wire_out *out, const struct bf_isolate_info *i
 void bf_wire_say_check(struct bf_wire_out *out, const struct bf_check_request *request);
 void bf_wire_out_finish(struct bf_wire_out *out);
 
-/* 'bytes' are aligned as malloc aligns. False: they are malformed, or out of memory. */
+/* The same number in all that is made of the same sources. [IS-15] */
+uint32_t bf_wire_build_number(void);
+
+/* 'bytes' are aligned as malloc aligns. False: they are malformed, or out of memory. Of a device
+ * that another build has said nothing but the build's number is read. */
 bool bf_wire_read_device(struct bf_wire_in *in, const void *bytes, size_t size,
                          struct bf_wire_device *device);
 bool bf_wire_read_check(struct bf_wire_in *in, const void *bytes, size_t size,

@@ -29,39 +29,46 @@ static void leave(const char *why)
 }
 
 /* Asked once: the loader and the driver may start threads, and a test forks. */
-static VkPhysicalDevice identify(uint8_t device_uuid[VK_UUID_SIZE],
-                                 uint8_t driver_uuid[VK_UUID_SIZE])
+static VkPhysicalDevice identify(struct bf_isolate_info *info)
 {
     static VkPhysicalDeviceIDProperties id;
+    static VkPhysicalDeviceProperties2 properties;
+    static VkPhysicalDeviceDriverProperties driver;
     static VkPhysicalDevice physical;
     if (!physical) {
         const VkApplicationInfo application = {VK_TYPE(APPLICATION_INFO),
-                                               .apiVersion = VK_API_VERSION_1_1};
-        const VkInstanceCreateInfo info = {VK_TYPE(INSTANCE_CREATE_INFO),
-                                           .pApplicationInfo = &application};
+                                               .apiVersion = VK_API_VERSION_1_2};
+        const VkInstanceCreateInfo create = {VK_TYPE(INSTANCE_CREATE_INFO),
+                                             .pApplicationInfo = &application};
         static VkInstance instance; /* to the end: lavapipe leaks a little where it ends */
         uint32_t count = 1;
-        if (volkInitialize() || vkCreateInstance(&info, NULL, &instance))
+        if (volkInitialize() || vkCreateInstance(&create, NULL, &instance))
             leave("no Vulkan");
         volkLoadInstanceOnly(instance);
         if (vkEnumeratePhysicalDevices(instance, &count, &physical) < 0 || !count)
             leave("no device");
         id.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES;
-        VkPhysicalDeviceProperties2 properties = {VK_TYPE(PHYSICAL_DEVICE_PROPERTIES_2),
-                                                  .pNext = &id};
+        driver.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES;
+        id.pNext = &driver;
+        properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+        properties.pNext = &id;
         vkGetPhysicalDeviceProperties2(physical, &properties);
     }
-    memcpy(device_uuid, id.deviceUUID, VK_UUID_SIZE);
-    memcpy(driver_uuid, id.driverUUID, VK_UUID_SIZE);
+    memcpy(info->device_uuid, id.deviceUUID, VK_UUID_SIZE);
+    memcpy(info->driver_uuid, id.driverUUID, VK_UUID_SIZE);
+    memcpy(info->cache_uuid, properties.properties.pipelineCacheUUID, VK_UUID_SIZE);
+    info->driver_version = properties.properties.driverVersion;
+    info->driver_id = (uint32_t)driver.driverID;
+    info->driver_info = driver.driverInfo;
     return physical;
 }
 
 bool isolate_device_has(const char *extension)
 {
-    uint8_t uuid[VK_UUID_SIZE];
+    struct bf_isolate_info info;
     VkExtensionProperties all[512];
     uint32_t count = sizeof(all) / sizeof(all[0]);
-    if (vkEnumerateDeviceExtensionProperties(identify(uuid, uuid), NULL, &count, all) < 0)
+    if (vkEnumerateDeviceExtensionProperties(identify(&info), NULL, &count, all) < 0)
         return false;
     while (count && strcmp(all[count - 1].extensionName, extension) != 0)
         count--;
@@ -99,7 +106,7 @@ struct bf_isolate_info info_of(const char *const *variables)
                                    .features = &synchronization,
                                    .environment = (char *const *)environment,
                                    .helper = path};
-    identify(info.device_uuid, info.driver_uuid);
+    identify(&info);
     return info;
 }
 

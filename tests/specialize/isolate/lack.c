@@ -8,8 +8,14 @@
 #include <signal.h>
 #include <stddef.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+
+#include "specialize/isolate/spawn.h"
+#include "specialize/isolate/wire.h"
+
+static const char *own_path;
 
 static void assert_never_opens(const struct bf_isolate_info *info, const char *why)
 {
@@ -32,14 +38,96 @@ TEST(devices_that_are_not_there)
     info.device_uuid[0] ^= 1;
     assert_never_opens(&info, "can't open the device: VkResult -9");
     info = info_of(NULL);
-    info.driver_uuid[15] ^= 1;
-    assert_never_opens(&info, "can't open the device: VkResult -9");
-    info = info_of(NULL);
     info.extension_count = 1;
     info.extensions = (const char *const[]){"VK_BELFRY_none"};
     assert_never_opens(&info, "can't open the device: VkResult -7");
     info = info_of((const char *const[]){"VK_ICD_FILENAMES=/nonexistent", NULL});
     assert_never_opens(&info, "can't open the device: VkResult -9");
+}
+
+/* It may be replaced while the program runs, and each of these may be all that tells. [IS-15] */
+TEST(drivers_that_are_others)
+{
+    static const char other[] = "finds another driver than the program has loaded";
+    struct bf_isolate_info info = info_of(NULL);
+    info.driver_uuid[15] ^= 1;
+    assert_never_opens(&info, other);
+    info = info_of(NULL);
+    info.cache_uuid[0] ^= 1;
+    assert_never_opens(&info, other);
+    info = info_of(NULL);
+    info.driver_version++;
+    assert_never_opens(&info, other);
+    info = info_of(NULL);
+    info.driver_id += 100; /* not to one of IS-16 */
+    assert_never_opens(&info, other);
+    info = info_of(NULL);
+    info.driver_info = "another";
+    assert_never_opens(&info, other);
+    info.driver_info = NULL; /* what isn't known is no other one */
+    info.driver_id = 0;
+    struct bf_isolate *isolate;
+    assert_success(bf_isolate_create(&info, &isolate));
+    isolate_assert_builds(isolate, "main", VK_SUCCESS);
+    bf_isolate_destroy(isolate);
+}
+
+/* What an answer is of whom nothing else is understood. [IS-15] */
+static VkResult opened_by(const struct bf_isolate_info *info, const void *body, uint32_t size)
+{
+    struct bf_wire_header header = {.magic = BF_WIRE_MAGIC, .kind = BF_WIRE_DEVICE, .size = size};
+    int ends[2], pidfd;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    assert_int_equal(bf_spawn(info->helper, "helper", info->environment, ends[1], &pidfd), 0);
+    close(ends[1]);
+    close(pidfd);
+    assert_int_equal(send(ends[0], &header, sizeof(header), MSG_NOSIGNAL), sizeof(header));
+    assert_int_equal(send(ends[0], body, size, MSG_NOSIGNAL), size);
+    assert_int_equal(recv(ends[0], &header, sizeof(header), MSG_WAITALL), sizeof(header));
+    close(ends[0]);
+    assert_int_equal(header.magic, BF_WIRE_MAGIC);
+    assert_int_equal(header.kind, BF_WIRE_OPENED);
+    assert_int_equal(header.size, 0);
+    return (VkResult)header.result;
+}
+
+/* So may the helper be. [IS-15] */
+TEST(helpers_of_another_build)
+{
+    const struct bf_isolate_info info = info_of(NULL);
+    struct bf_wire_out device = {0};
+    bf_wire_say_device(&device, &info, (uint32_t)getpid(), 1000);
+    uint32_t number;
+    memcpy(&number, device.bytes, sizeof(number));
+    assert_int_equal(number, bf_wire_build_number());
+    assert_success(opened_by(&info, device.bytes, (uint32_t)device.size));
+    number++;
+    memcpy(device.bytes, &number, sizeof(number));
+    assert_int_equal(opened_by(&info, device.bytes, (uint32_t)device.size), BF_WIRE_OTHER_BUILD);
+    assert_int_equal(opened_by(&info, device.bytes, sizeof(number)), BF_WIRE_OTHER_BUILD);
+    bf_wire_out_finish(&device);
+}
+
+TEST(programs_of_another_build)
+{
+    struct bf_isolate_info info = info_of((const char *const[]){"LACK_HELPER=other_build", NULL});
+    info.helper = own_path;
+    assert_never_opens(&info, "is of another build of Belfry");
+}
+
+/* Drivers that go by the program's file would take the helper for another program. [IS-16] */
+TEST(drivers_that_go_by_the_file)
+{
+    const uint32_t ids[] = {VK_DRIVER_ID_AMD_PROPRIETARY, VK_DRIVER_ID_AMD_OPEN_SOURCE};
+    for (uint32_t i = 0; i < 2; i++) {
+        struct bf_isolate_info info = info_of(NULL);
+        struct bf_isolate *isolate = (void *)1;
+        info.driver_id = ids[i];
+        lines = 0;
+        assert_int_equal(bf_isolate_create(&info, &isolate), VK_ERROR_INITIALIZATION_FAILED);
+        assert_null(isolate);
+        assert_int_equal(lines, 1);
+    }
 }
 
 TEST(helpers_that_are_none)
@@ -160,4 +248,27 @@ TEST(programs_in_sandboxes)
     assert_true(WIFEXITED(status));
     TEST_NEEDS(WEXITSTATUS(status) != 77, "seccomp");
     assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+/* This program as a helper of another build. */
+static int lack_helper(void)
+{
+    if (!own_helper_hear())
+        return 2;
+    own_helper_say(&(struct bf_wire_header){
+        .magic = BF_WIRE_MAGIC, .kind = BF_WIRE_OPENED, .result = (int32_t)BF_WIRE_OTHER_BUILD});
+    return 1;
+}
+
+int main(int argc, char **argv)
+{
+    if (getenv("LACK_HELPER"))
+        return lack_helper();
+    static char path[4096];
+    if (readlink("/proc/self/exe", path, sizeof(path) - 1) < 0) {
+        fprintf(stderr, "skipped: there is no /proc/self/exe\n");
+        return 77;
+    }
+    own_path = path;
+    return test_run(argc > 1 ? argv[1] : NULL);
 }

@@ -33,6 +33,11 @@ static struct bf_isolate_info device_info(void)
     static const char *const extensions[] = {"a", "VK_KHR_swapchain", ""};
     return (struct bf_isolate_info){.device_uuid = {1, 2, 3},
                                     .driver_uuid = {[15] = 9},
+                                    .cache_uuid = {[7] = 3},
+                                    .driver_version = 17,
+                                    .driver_id = 4,
+                                    .driver_info = "a driver",
+                                    .limit_ns = UINT64_C(5) << 32,
                                     .api_version = VK_API_VERSION_1_2,
                                     .robust = true,
                                     .application = &application,
@@ -58,6 +63,11 @@ TEST(devices_are_read)
     assert_int_equal(device.idle_ms, 56);
     assert_memory_equal(device.device_uuid, info.device_uuid, VK_UUID_SIZE);
     assert_memory_equal(device.driver_uuid, info.driver_uuid, VK_UUID_SIZE);
+    assert_memory_equal(device.cache_uuid, info.cache_uuid, VK_UUID_SIZE);
+    assert_int_equal(device.driver_version, 17);
+    assert_int_equal(device.driver_id, 4);
+    assert_string_equal(device.driver_info, "a driver");
+    assert_true(device.limit_ns == info.limit_ns);
     assert_int_equal(device.api_version, VK_API_VERSION_1_2);
     assert_true(device.robust);
     assert_int_equal(device.application->applicationVersion, 5);
