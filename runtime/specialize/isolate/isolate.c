@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
@@ -15,14 +16,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/descriptor.h"
 #include "base/message.h"
+#include "specialize/isolate/owned.h"
 #include "specialize/isolate/spawner.h"
 #include "specialize/isolate/wire.h"
 
@@ -30,14 +32,19 @@
 #define FAILURES_MOST 3
 #define UNTAKEN_MOST  3 /* helpers that end, in a row, before they have taken the request, */
 #define KILLED_MOST   2 /* or later, without a word */
+#define REAP_MS       1000
 #define SECONDS       UINT64_C(1000000000)
 #define HELPER        "belfry/belfry-build-helper" /* seen from the layer's folder */
+
+#ifndef P_PIDFD
+#define P_PIDFD 3
+#endif
 
 /* A helper process and its socket. Used by the thread that has taken it. */
 struct helper {
     bool taken;
-    int socket, pidfd; /* -1: it doesn't run */
-    int stop;          /* the isolate's */
+    struct owned socket, pidfd; /* of the former none: it doesn't run */
+    const struct bf_isolate *isolate;
 };
 
 struct bf_isolate {
@@ -48,7 +55,8 @@ struct bf_isolate {
     uint64_t whole_limit_ns, open_limit_ns;
     struct bf_isolate_bar bar;
     enum bf_message_level lack; /* of messages that no helper can be had */
-    int stop;                   /* eventfd: readable once bf_isolate_stop was called */
+    _Atomic bool stopped;       /* bf_isolate_stop was called: */
+    struct owned stop, stopper; /* a pipe, which is readable then */
     struct bf_spawner *spawner; /* NULL: helpers have the priority of who needs them */
 
     pthread_mutex_t lock;
@@ -65,11 +73,16 @@ struct bf_isolate {
  * system doesn't let it wait (fewer descriptors are allowed than it looks at, for one). */
 static int helper_await(const struct helper *h, short events, uint64_t deadline_ns)
 {
+    const struct bf_isolate *isolate = h->isolate;
     for (;;) {
+        if (isolate->stopped)
+            return ECANCELED;
+        if (!owned_leads(&h->socket) || !owned_leads(&isolate->stop))
+            return EPIPE;
         uint64_t left = bf_remaining_ns(deadline_ns);
         uint64_t ms = left / 1000000 + (left % 1000000 != 0);
-        struct pollfd fds[2] = {{.fd = h->socket, .events = events},
-                                {.fd = h->stop, .events = POLLIN}};
+        struct pollfd fds[2] = {{.fd = h->socket.fd, .events = events},
+                                {.fd = isolate->stop.fd, .events = POLLIN}};
         int n = poll(fds, 2, ms < INT_MAX ? (int)ms : INT_MAX);
         if (n > 0)
             return fds[1].revents ? ECANCELED : 0;
@@ -85,7 +98,9 @@ static int send_all(const struct helper *h, const void *bytes, size_t size, uint
 {
     const uint8_t *at = bytes;
     while (size) {
-        ssize_t n = send(h->socket, at, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (!owned_leads(&h->socket))
+            return EPIPE;
+        ssize_t n = send(h->socket.fd, at, size, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (n < 0 && errno == EAGAIN) {
             int error = helper_await(h, POLLOUT, deadline_ns);
             if (error)
@@ -104,7 +119,9 @@ static int receive_all(const struct helper *h, void *bytes, size_t size, uint64_
 {
     uint8_t *at = bytes;
     while (size) {
-        ssize_t n = recv(h->socket, at, size, MSG_DONTWAIT);
+        if (!owned_leads(&h->socket))
+            return EPIPE;
+        ssize_t n = recv(h->socket.fd, at, size, MSG_DONTWAIT);
         if (n < 0 && errno == EAGAIN) {
             int error = helper_await(h, POLLIN, deadline_ns);
             if (error)
@@ -150,15 +167,36 @@ static int answer_receive(const struct helper *h, enum bf_wire_kind kind, uint32
 
 /* -------------------------------------------------------------------------------------- Helpers */
 
+static void helper_kill(const struct helper *h)
+{
+    if (owned_leads(&h->pidfd))
+        syscall(SYS_pidfd_send_signal, h->pidfd.fd, SIGKILL, NULL, 0);
+}
+
+/* The first process of a container is the parent of all that have none, and may know nothing of
+ * that: a helper would stay its dead child. One that doesn't end in its time is killed. [IS-1] */
+static void helper_reap(const struct helper *h)
+{
+    struct pollfd ended = {.fd = h->pidfd.fd, .events = POLLIN};
+    siginfo_t how;
+    if (getpid() != 1 || !owned_leads(&h->pidfd))
+        return;
+    if (poll(&ended, 1, REAP_MS) <= 0) {
+        helper_kill(h);
+        poll(&ended, 1, REAP_MS);
+    }
+    waitid((idtype_t)P_PIDFD, (id_t)h->pidfd.fd, &how, WEXITED | WNOHANG | __WALL);
+}
+
 static void helper_end(struct helper *h, bool at_once)
 {
-    if (h->socket < 0)
+    if (h->socket.fd < 0)
         return;
     if (at_once)
-        syscall(SYS_pidfd_send_signal, h->pidfd, SIGKILL, NULL, 0);
-    close(h->socket); /* the helper ends when it reads from it */
-    close(h->pidfd);
-    h->socket = h->pidfd = -1;
+        helper_kill(h);
+    owned_close(&h->socket); /* the helper ends when it reads from it */
+    helper_reap(h);
+    owned_close(&h->pidfd);
 }
 
 /* Why no helper can be had, for the report; a line says so, once where it is for the same reason
@@ -186,14 +224,16 @@ static VkResult helper_start(struct bf_isolate *isolate, struct helper *h)
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) || bf_descriptor_lift_pair(ends))
         return lack_note(isolate, "has no socket: %s", strerror(errno));
+    int pidfd;
     int error = bf_spawner_spawn(isolate->spawner, isolate->path, isolate->name,
-                                 isolate->environment, ends[1], &h->pidfd);
+                                 isolate->environment, ends[1], &pidfd);
     close(ends[1]);
     if (error) {
         close(ends[0]);
         return lack_note(isolate, "'%.160s' can't be started: %s", isolate->path, strerror(error));
     }
-    h->socket = ends[0];
+    h->socket = owned_take(ends[0]);
+    h->pidfd = owned_take(pidfd);
 
     VkResult result = VK_SUCCESS;
     uint64_t deadline = bf_deadline_ns(isolate->open_limit_ns);
@@ -337,7 +377,7 @@ static struct helper *helper_take(struct bf_isolate *isolate)
         /* Prefers a helper that runs. */
         for (uint32_t i = 0; i < isolate->count; i++) {
             struct helper *h = &isolate->helpers[i];
-            if (!h->taken && (!found || (found->socket < 0 && h->socket >= 0)))
+            if (!h->taken && (!found || (found->socket.fd < 0 && h->socket.fd >= 0)))
                 found = h;
         }
         if (!found)
@@ -359,8 +399,10 @@ static void helper_give(struct bf_isolate *isolate, struct helper *h)
 /* Starts the helper if it doesn't run. VK_SUCCESS: it runs. */
 static VkResult helper_ensure(struct bf_isolate *isolate, struct helper *h)
 {
-    if (h->socket >= 0)
+    if (h->socket.fd >= 0)
         return VK_SUCCESS;
+    if (!owned_leads(&isolate->stop))
+        return lack_note(isolate, "can't be had: the program has closed what isn't its own");
     pthread_mutex_lock(&isolate->lock);
     bool serves = isolate->failures < FAILURES_MOST;
     pthread_mutex_unlock(&isolate->lock);
@@ -456,7 +498,9 @@ void bf_isolate_prepare(struct bf_isolate *isolate)
 
 void bf_isolate_stop(struct bf_isolate *isolate)
 {
-    eventfd_write(isolate->stop, 1); /* it stays readable */
+    isolate->stopped = true;
+    if (owned_leads(&isolate->stopper) && write(isolate->stopper.fd, "", 1) != 1)
+        errno = 0; /* then it is full, and as readable */
 }
 
 /* --------------------------------------------------------------------------- Create and destroy */
@@ -539,10 +583,13 @@ VkResult bf_isolate_create(const struct bf_isolate_info *info, struct bf_isolate
     pthread_cond_init(&made->freed, NULL);
     made->count = !info->helpers ? 1 : info->helpers <= HELPERS_MOST ? info->helpers : HELPERS_MOST;
     for (uint32_t i = 0; i < HELPERS_MOST; i++)
-        made->helpers[i].socket = made->helpers[i].pidfd = -1;
-    made->stop = bf_descriptor_lift(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    for (uint32_t i = 0; i < HELPERS_MOST; i++)
-        made->helpers[i].stop = made->stop;
+        made->helpers[i] =
+            (struct helper){.socket = OWNED_NONE, .pidfd = OWNED_NONE, .isolate = made};
+    int stop[2] = {-1, -1};
+    if (pipe2(stop, O_CLOEXEC | O_NONBLOCK) == 0)
+        bf_descriptor_lift_pair(stop);
+    made->stop = owned_take(stop[0]);
+    made->stopper = owned_take(stop[1]);
     made->bar = info->bar;
     made->lack = info->unasked ? BF_MESSAGE_INFO : BF_MESSAGE_WARNING;
     struct bf_isolate_info told = *info;
@@ -554,7 +601,8 @@ VkResult bf_isolate_create(const struct bf_isolate_info *info, struct bf_isolate
     made->environment = environment_make(info->environment);
     bf_wire_say_device(&made->device, &told, (uint32_t)getpid(),
                        info->idle_ms ? info->idle_ms : 10000);
-    if (!made->path || !made->name || !made->environment || made->device.failed || made->stop < 0)
+    if (!made->path || !made->name || !made->environment || made->device.failed ||
+        made->stopper.fd < 0)
         goto fail;
     const char *why =
         drivers_go_by_the_file(info->driver_id)
@@ -586,8 +634,8 @@ void bf_isolate_destroy(struct bf_isolate *isolate)
     bf_spawner_stop(isolate->spawner);
     pthread_cond_destroy(&isolate->freed);
     pthread_mutex_destroy(&isolate->lock);
-    if (isolate->stop >= 0)
-        close(isolate->stop);
+    owned_close(&isolate->stop);
+    owned_close(&isolate->stopper);
     bf_wire_out_finish(&isolate->device);
     free(isolate->environment);
     free(isolate->name);

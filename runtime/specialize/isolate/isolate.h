@@ -6,9 +6,11 @@
  * What it compiles stays in the driver's cache on disk, if the driver has one.
  *
  *  IS-1  Whatever becomes of a helper, the program sees no signal, no child and no descriptor of
- *        it: it is started by two clones and so isn't the program's child (of a program that is a
- *        child subreaper it becomes one), inherits nothing but its socket, and leaves the
- *        program's terminal.
+ *        it: it is started by two clones and so isn't the program's child, inherits nothing but its
+ *        socket, and leaves the program's terminal. (Of a program that is a child subreaper, or the
+ *        first process of a container, it becomes a child. The latter needn't expect any: it is
+ *        told of the end by SIGCHLD, which it mostly ignores, and finds no dead child, once another
+ *        request comes or the isolate is destroyed.)
  *  IS-2  A build that crashed its helper or hung is distinguished from a helper that ended for
  *        other reasons: a helper confirms a request before it calls the driver, and says so when
  *        it crashes, hangs (IS-14), or is ended by its driver. One that ends before the former, as
@@ -59,6 +61,8 @@
  *         runs. Else there is none.
  *  IS-16  There is none for drivers that are known to choose settings for single programs by the
  *         program's file: a helper's is another one.
+ *  IS-17  A program that closes descriptors which aren't its own gets nothing of a helper's into
+ *         files of its own, and these stay open; there is no helper any more.
  *
  * Its queues have the lowest priority. Layers are switched off for it, as far as the loader lets
  * them be; the driver's settings stay as they are, and so does the name by which drivers know a

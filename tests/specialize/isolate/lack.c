@@ -2,6 +2,8 @@
 /* Programs that can't have a helper, and what is said of that. */
 #include "isolate_helper.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
@@ -9,6 +11,7 @@
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -247,6 +250,120 @@ TEST(programs_in_sandboxes)
     assert_int_equal(waitpid(program, &status, 0), program);
     assert_true(WIFEXITED(status));
     TEST_NEEDS(WEXITSTATUS(status) != 77, "seccomp");
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+/* ------------------------------------------------------------------------------ Alike in name */
+
+/* All numbers above 2 that were some descriptor's are that one's. */
+static int descriptors_replace(int by)
+{
+    int most = 0;
+    for (int fd = 3; fd < 256; fd++) {
+        if (fd != by && fcntl(fd, F_GETFD) >= 0)
+            most = fd;
+        if (fd != by)
+            close(fd);
+    }
+    for (int fd = 3; fd <= most; fd++)
+        if (fd != by && dup2(by, fd) != fd)
+            _exit(2);
+    return most;
+}
+
+static bool all_lead_to(int by, int most)
+{
+    struct stat first, other;
+    bool all = fstat(by, &first) == 0;
+    for (int fd = 3; fd <= most; fd++)
+        all = all && fstat(fd, &other) == 0 && other.st_dev == first.st_dev &&
+              other.st_ino == first.st_ino;
+    return all;
+}
+
+static int closes_all(const struct bf_isolate_info *info, bool sockets)
+{
+    struct bf_isolate *isolate;
+    struct made made;
+    VkResult result;
+    char path[] = "/tmp/belfry-lack-XXXXXX", byte;
+    int ends[2] = {mkstemp(path), -1};
+    if (ends[0] < 0 || unlink(path) || bf_isolate_create(info, &isolate) ||
+        isolate_build(isolate, empty(&made, "main"), &result))
+        return 2;
+    int other = -1;
+    if (sockets && (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) || (other = dup2(ends[1], 300)) < 0))
+        return 2;
+    int most = descriptors_replace(ends[0]);
+    if (isolate_build(isolate, empty(&made, "main"), &result) != VK_ERROR_INITIALIZATION_FAILED)
+        return 3;
+    bf_isolate_stop(isolate);
+    bf_isolate_destroy(isolate);
+    if (!all_lead_to(ends[0], most))
+        return 4;
+    if (sockets)
+        return recv(other, &byte, 1, MSG_DONTWAIT) == -1 && errno == EAGAIN ? 0 : 5;
+    return lseek(ends[0], 0, SEEK_END) == 0 ? 0 : 5;
+}
+
+/* What has a descriptor's number is no longer Belfry's. [IS-17] */
+TEST(programs_that_close_what_is_not_theirs)
+{
+    const struct bf_isolate_info info = info_of(NULL);
+    for (uint32_t sockets = 0; sockets < 2; sockets++) {
+        int status;
+        pid_t program = fork();
+        assert_true(program >= 0);
+        if (program == 0)
+            _exit(closes_all(&info, sockets));
+        assert_int_equal(waitpid(program, &status, 0), program);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), 0);
+    }
+}
+
+/* ------------------------------------------------------------------------------- In containers */
+
+/* Its exit status: 0 if no child is left. */
+static int first_process(const struct bf_isolate_info *info)
+{
+    struct bf_isolate *isolate;
+    struct made made;
+    VkResult result;
+    siginfo_t child;
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getpid() != 1 || bf_isolate_create(info, &isolate))
+        return 2;
+    for (uint32_t i = 0; i < 3; i++)
+        if (isolate_build(isolate, empty(&made, "main"), &result) ||
+            isolate_build(isolate, empty(&made, "bad"), &result) != VK_ERROR_UNKNOWN)
+            return 2;
+    if (isolate_build(isolate, empty(&made, "main"), &result))
+        return 2;
+    bf_isolate_destroy(isolate);
+    return waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT | __WALL) != -1 || errno != ECHILD;
+}
+
+/* The first process of a container may not know that it is everybody's parent. [IS-1] */
+TEST(programs_that_are_the_first)
+{
+    const struct bf_isolate_info info =
+        info_of((const char *const[]){"BELFRY_ICD_PIPELINE=crash:bad", NULL});
+    int status;
+    pid_t outside = fork();
+    assert_true(outside >= 0);
+    if (outside == 0) {
+        if (prctl(PR_SET_PDEATHSIG, SIGKILL) || unshare(CLONE_NEWPID))
+            _exit(77);
+        pid_t first = fork();
+        if (first == 0)
+            _exit(first_process(&info));
+        if (first < 0 || waitpid(first, &status, 0) != first || !WIFEXITED(status))
+            _exit(2);
+        _exit(WEXITSTATUS(status));
+    }
+    assert_int_equal(waitpid(outside, &status, 0), outside);
+    assert_true(WIFEXITED(status));
+    TEST_NEEDS(WEXITSTATUS(status) != 77, "right to make a namespace");
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
