@@ -34,7 +34,7 @@
     X(BF_REASON_INVALID, "invalid", "the rebuilt module was refused by SPIRV-Tools")               \
     X(BF_REASON_FAILED, "failed", "the driver refused to build it")                                \
     X(BF_REASON_CRASHED, "crashed", "its build or check never ended: a strike")                    \
-    X(BF_REASON_TIMED_OUT, "timed-out", "its build or check took too long: a strike")              \
+    X(BF_REASON_TIMED_OUT, "timed-out", "its build or check hung: a strike")                       \
     X(BF_REASON_UNCHECKABLE, "uncheckable", "no inputs could be generated to check it with")       \
     X(BF_REASON_INEXACT, "inexact", "its results differ from the general pipeline's")              \
     X(BF_REASON_LOST, "lost", "the device was lost")                                               \
