@@ -57,7 +57,7 @@ static bool stores_outside(const struct discarded *d, const struct bf_instructio
     }
 }
 
-static bool *memory_of(const struct discarded *d, uint32_t pointer)
+static bool *discarded_memory(const struct discarded *d, uint32_t pointer)
 {
     return &d->memory[bf_origin_memory(d->origins, pointer)];
 }
@@ -83,7 +83,7 @@ static void call_follow(struct discarded *d, const struct bf_instruction *in, ui
     }
 }
 
-static void instruction_follow(struct discarded *d, uint32_t i)
+static void discarded_step(struct discarded *d, uint32_t i)
 {
     const struct bf_module *m = d->m;
     const struct bf_instruction *in = &m->instructions[i];
@@ -104,14 +104,14 @@ static void instruction_follow(struct discarded *d, uint32_t i)
             note(d, &d->block[d->flow->of_label[bf_word(m, in, w)] - 1]);
         operands_note(d, in);
     } else if (in->opcode == SpvOpLoad && result) {
-        note(d, memory_of(d, bf_word(m, in, 3)));
+        note(d, discarded_memory(d, bf_word(m, in, 3)));
         operands_note(d, in);
     } else if ((in->opcode == SpvOpStore || in->opcode == SpvOpCopyMemory) &&
-               *memory_of(d, bf_word(m, in, 1))) {
+               *discarded_memory(d, bf_word(m, in, 1))) {
         note(d, &d->block[block]);
         operands_note(d, in);
         if (in->opcode == SpvOpCopyMemory)
-            note(d, memory_of(d, bf_word(m, in, 2)));
+            note(d, discarded_memory(d, bf_word(m, in, 2)));
     } else if (result) {
         operands_note(d, in);
     }
@@ -141,23 +141,9 @@ static void branches_follow(struct discarded *d)
     }
 }
 
-/* The instruction that a point is of. */
-static uint32_t instruction_at(const struct bf_module *m, uint32_t at)
-{
-    uint32_t low = 0, high = m->instruction_count;
-    while (low + 1 < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (m->instructions[middle].at <= at)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static bool point_matters(const struct discarded *d, const struct bf_dry_run_point *point)
 {
-    const uint32_t i = instruction_at(d->m, point->at);
+    const uint32_t i = bf_instruction_at(d->m, point->at);
     const struct bf_instruction *in = &d->m->instructions[i];
     const uint32_t block = d->flow->of_instruction[i] - 1;
     return in->opcode == SpvOpLabel ? d->block[block]
@@ -190,7 +176,7 @@ bool bf_discarded_find(const struct bf_parts *parts, uint32_t told[BF_DRY_RUN_PO
         d.changed = false;
         for (uint32_t i = m->instruction_count; i-- > 0;)
             if (parts->flow.of_instruction[i])
-                instruction_follow(&d, i);
+                discarded_step(&d, i);
         branches_follow(&d);
     } while (d.changed);
     for (uint32_t p = 0; p < parts->point_count; p++) {

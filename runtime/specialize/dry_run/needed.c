@@ -461,19 +461,6 @@ static bool point_needed(struct needed *n, uint32_t b, const struct bf_instructi
     }
 }
 
-static uint32_t instruction_at(const struct bf_module *m, uint32_t at)
-{
-    uint32_t low = 0, high = m->instruction_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (m->instructions[middle].at < at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* ----------------------------------------------------------------------------------- Sources -- */
 
 /* Whether it tells invocations apart, and grows with what is drawn to, or dispatched. */
@@ -731,7 +718,7 @@ static VkResult needed_find(struct needed *n, const struct bf_needed_info *info,
     blocks_mark(n);
     callers_mark(n);
     for (uint32_t p = 0; p < info->point_count; p++) {
-        const uint32_t i = instruction_at(m, info->points[p].at), b = n->flow.of_instruction[i];
+        const uint32_t i = bf_instruction_at(m, info->points[p].at), b = n->flow.of_instruction[i];
         const struct bf_instruction *in = &m->instructions[i];
         const enum bf_left_state state =
             b ? bf_left_of(&n->left, in, n->flow.blocks[b - 1].label, info->points[p].side)

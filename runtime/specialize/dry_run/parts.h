@@ -58,8 +58,8 @@ void bf_bounds_rewrite(struct bf_parts *parts);
 void bf_operands_rewrite(struct bf_parts *parts);
 /* coverage.c: points are noted. */
 void bf_coverage_rewrite(struct bf_parts *parts);
-/* discarded.c: whether fragments are discarded; and if so of which points these may tell, bits as in
- * struct bf_dry_run_result. After bf_coverage_rewrite. */
+/* discarded.c: whether fragments are discarded; and if so of which points these may tell, bits as
+ * in struct bf_dry_run_result. After bf_coverage_rewrite. */
 bool bf_discarded_find(const struct bf_parts *parts, uint32_t told[BF_DRY_RUN_POINTS / 32]);
 /* exits.c: what the others call, the result, and telling it. */
 void bf_exits_begin(struct bf_parts *parts);

@@ -41,15 +41,15 @@ static void combining_add(struct combining *c, uint8_t *to, uint8_t bits)
     *to |= bits;
 }
 
-static uint8_t *memory_of(const struct combining *c, uint32_t pointer)
+static uint8_t *combining_memory(const struct combining *c, uint32_t pointer)
 {
     return &c->memory[bf_module_memory(c->m, pointer)];
 }
 
 /* What lies outside of the invocation is one memory, and stays what it is. */
-static void memory_add(struct combining *c, uint32_t pointer, uint8_t bits)
+static void combining_store(struct combining *c, uint32_t pointer, uint8_t bits)
 {
-    uint8_t *memory = memory_of(c, pointer);
+    uint8_t *memory = combining_memory(c, pointer);
     if (memory != &c->memory[0])
         combining_add(c, memory, bits);
 }
@@ -108,7 +108,7 @@ static uint8_t any_of(const struct combining *c, const struct bf_instruction *in
 }
 
 /* What is computed of all operands: a constant if each may be one. */
-static uint8_t computed(const struct combining *c, const struct bf_instruction *in)
+static uint8_t combining_compute(const struct combining *c, const struct bf_instruction *in)
 {
     uint8_t any = 0, all = PLAIN;
     for (uint32_t w = bf_operands(in); w < in->count; w++) {
@@ -137,10 +137,10 @@ static uint8_t other_step(struct combining *c, const struct bf_instruction *in)
         const uint32_t id = bf_word_is_id(m, in, w) ? bf_word(m, in, w) : 0;
         if (!id || !is_pointer(m, id))
             continue;
-        memory_add(c, id, VARIES);
+        combining_store(c, id, VARIES);
         varies = true;
     }
-    return varies ? VARIES : computed(c, in);
+    return varies ? VARIES : combining_compute(c, in);
 }
 
 /* What is loaded, perhaps by an index that folding makes a constant. */
@@ -149,7 +149,7 @@ static uint8_t loaded(const struct combining *c, const struct bf_instruction *in
     const uint32_t pointer = bf_word(c->m, in, 3);
     return c->folded[in->result]
                ? FOLDS
-               : one_of(read_memory(*memory_of(c, pointer)), c->value[pointer] & FOLDS);
+               : one_of(read_memory(*combining_memory(c, pointer)), c->value[pointer] & FOLDS);
 }
 
 static void combining_step(struct combining *c, uint32_t function, uint32_t i)
@@ -165,7 +165,7 @@ static void combining_step(struct combining *c, uint32_t function, uint32_t i)
         return;
     case SpvOpVariable:
         if (in->count > 4)
-            memory_add(c, in->result, c->value[bf_word(m, in, 4)]);
+            combining_store(c, in->result, c->value[bf_word(m, in, 4)]);
         return;
     case SpvOpAccessChain:
     case SpvOpInBoundsAccessChain:
@@ -179,11 +179,11 @@ static void combining_step(struct combining *c, uint32_t function, uint32_t i)
         break;
     case SpvOpStore:
         bits = c->value[bf_word(m, in, 2)];
-        memory_add(c, bf_word(m, in, 1), bits ? bits | decided : 0);
+        combining_store(c, bf_word(m, in, 1), bits ? bits | decided : 0);
         return;
     case SpvOpCopyMemory:
-        bits = read_memory(*memory_of(c, bf_word(m, in, 2)));
-        memory_add(c, bf_word(m, in, 1), bits ? bits | decided : 0);
+        bits = read_memory(*combining_memory(c, bf_word(m, in, 2)));
+        combining_store(c, bf_word(m, in, 1), bits ? bits | decided : 0);
         return;
     case SpvOpReturnValue:
         bits = c->value[bf_word(m, in, 1)];
@@ -224,9 +224,9 @@ static void combining_begin(struct combining *c)
             c->value[in->result] = PLAIN;
         if (in->opcode == SpvOpVariable && storage != SpvStorageClassFunction &&
             storage != SpvStorageClassPrivate)
-            *memory_of(c, in->result) = VARIES;
+            *combining_memory(c, in->result) = VARIES;
         else if (in->opcode == SpvOpVariable && in->count > 4)
-            *memory_of(c, in->result) |= PLAIN;
+            *combining_memory(c, in->result) |= PLAIN;
     }
 }
 
@@ -279,7 +279,7 @@ static bool operand_has(const struct combining *c, const struct bf_instruction *
     return any_of(c, in, bf_operands(in)) & bits;
 }
 
-static void meet(struct combining *c, bool *met)
+static void meeting_note(struct combining *c, bool *met)
 {
     c->changed |= !*met;
     *met = true;
@@ -289,7 +289,7 @@ static void meet_operands(struct combining *c, const struct bf_instruction *in)
 {
     for (uint32_t w = bf_operands(in); w < in->count; w++)
         if (is_value(c->m, in, w))
-            meet(c, &c->met[bf_word(c->m, in, w)]);
+            meeting_note(c, &c->met[bf_word(c->m, in, w)]);
 }
 
 static void meet_arguments(struct combining *c, const struct bf_instruction *in)
@@ -300,13 +300,13 @@ static void meet_arguments(struct combining *c, const struct bf_instruction *in)
     if (f == UINT32_MAX)
         return;
     if (c->met[in->result])
-        meet(c, &c->met[m->functions[f].id]);
+        meeting_note(c, &c->met[m->functions[f].id]);
     for (uint32_t i = m->functions[f].first + 1; i < m->functions[f].end && w < in->count; i++) {
         const struct bf_instruction *parameter = &m->instructions[i];
         if (parameter->opcode == SpvOpLabel)
             break;
         if (parameter->opcode == SpvOpFunctionParameter && c->met[parameter->result])
-            meet(c, &c->met[bf_word(m, in, w)]);
+            meeting_note(c, &c->met[bf_word(m, in, w)]);
         w += parameter->opcode == SpvOpFunctionParameter;
     }
 }
@@ -320,14 +320,14 @@ static void meeting_step(struct combining *c, uint32_t function, const struct bf
         (compares && operand_has(c, in, FOLDS)))
         meet_operands(c, in);
     else if (in->opcode == SpvOpLoad && c->met[in->result])
-        meet(c, &c->met_memory[bf_module_memory(c->m, bf_word(m, in, 3))]);
+        meeting_note(c, &c->met_memory[bf_module_memory(c->m, bf_word(m, in, 3))]);
     else if (in->opcode == SpvOpStore && c->met_memory[bf_module_memory(c->m, bf_word(m, in, 1))])
-        meet(c, &c->met[bf_word(m, in, 2)]);
+        meeting_note(c, &c->met[bf_word(m, in, 2)]);
     else if (in->opcode == SpvOpCopyMemory &&
              c->met_memory[bf_module_memory(c->m, bf_word(m, in, 1))])
-        meet(c, &c->met_memory[bf_module_memory(c->m, bf_word(m, in, 2))]);
+        meeting_note(c, &c->met_memory[bf_module_memory(c->m, bf_word(m, in, 2))]);
     else if (in->opcode == SpvOpReturnValue && c->met[function])
-        meet(c, &c->met[bf_word(m, in, 1)]);
+        meeting_note(c, &c->met[bf_word(m, in, 1)]);
     else if (in->opcode == SpvOpFunctionCall)
         meet_arguments(c, in);
 }

@@ -16,7 +16,7 @@ static uint32_t phis_end(const struct bf_module *m, uint32_t label)
     return i;
 }
 
-static bool constructs_find(struct bf_decided *d, const struct bf_module *m)
+static bool decided_constructs_find(struct bf_decided *d, const struct bf_module *m)
 {
     uint32_t count = 0, label = 0, around = 0;
     for (uint32_t i = 0; i < m->instruction_count; i++)
@@ -56,7 +56,7 @@ bool bf_decided_init(struct bf_decided *d, const struct bf_module *m)
     if (!d->depth || !d->steps || !d->leads || !d->return_)
         return false;
     memset(d->return_, 0xff, (m->function_count + 1) * sizeof(*d->return_));
-    return constructs_find(d, m);
+    return decided_constructs_find(d, m);
 }
 
 void bf_decided_finish(struct bf_decided *d)

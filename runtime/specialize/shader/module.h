@@ -156,6 +156,20 @@ uint32_t bf_annotations_end(const struct bf_module *m);
 const uint32_t *bf_member_decoration(const struct bf_module *m, uint32_t type, uint32_t member,
                                      SpvDecoration decoration);
 
+/* The index of the instruction whose first word that is. */
+static inline uint32_t bf_instruction_at(const struct bf_module *m, uint32_t at)
+{
+    uint32_t low = 0, high = m->instruction_count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (m->instructions[middle].at < at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* The function of this id; UINT32_MAX: none. */
 static inline uint32_t bf_function_find(const struct bf_module *m, uint32_t id)
 {
