@@ -647,5 +647,6 @@ void bf_isolate_abandon(struct bf_isolate *isolate)
 {
     for (uint32_t i = 0; i < isolate->count; i++)
         helper_end(&isolate->helpers[i], false);
-    close(isolate->stop);
+    owned_close(&isolate->stop);
+    owned_close(&isolate->stopper);
 }
