@@ -312,7 +312,10 @@ VkResult bf_check_make_inputs(struct bf_check *check)
     const bool indexes = resources->least_count != UINT32_MAX;
     const uint32_t stratum = seed->push == BF_ANY_PUSH ? check->seed - BF_FIRST_ANY_SEED : 0;
     const bool names = check->seed >= BF_FIRST_NAMED_SEED && seed->style == BF_INPUTS_EDGES;
+    const bool narrow = check->info->plan ? check->info->plan->narrow[check->seed] : check->narrow;
     uint32_t limit = reaches ? 2 : !interface->loops ? 256 : seed->rounds ? seed->rounds : 16;
+    if (narrow)
+        limit = 2;
     if (reaches && resources->least_elements < limit)
         limit = resources->least_elements;
     if (resources->least_count < limit)
@@ -325,6 +328,7 @@ VkResult bf_check_make_inputs(struct bf_check *check)
         .wild = !tame &&
                 ((!interface->loops && !indexes) || (seed->push == BF_ANY_PUSH && stratum % 2)),
         .timid = tame,
+        .narrow = narrow,
         .free = seed->push >= BF_FREE_PUSH,
         .any = seed->push == BF_ANY_PUSH,
         .other = check->seed >= BF_FIRST_UNIFORM_SEED,

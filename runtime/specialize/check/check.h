@@ -86,6 +86,13 @@
  *        would compare what they write. Of two triangles from buffers that face either way each is
  *        drawn on half of the inputs; but where a dry run shows that one has no fragments, as where
  *        it is culled, the other one.
+ *  CK-25 Inputs on which a dry run tells of indices, or of integers left open, and of nothing else,
+ *        run dry once more, with integers that are 0 and 1: an index that is one of a few isn't to
+ *        take their floats with it.
+ *  CK-26 There is a plan only if it has inputs of each kind of which a dry run has told: with floats
+ *        that are tiny, huge and of many sizes (CK-9), that only just overflow and underflow
+ *        (CK-21), with images of other sizes (CK-16), and a quarter of those with other values of
+ *        what is read alike (CK-20).
  *
  * Proven by tests/specialize.
  *
@@ -146,6 +153,7 @@ struct bf_check_plan {
     bool small;          /* images are of the least size */
     uint32_t groups[BF_CHECK_SEEDS + BF_CHECK_MORE_SEEDS][3]; /* of dispatches */
     bool second[BF_CHECK_SEEDS + BF_CHECK_MORE_SEEDS]; /* of draws: which primitive (CK-24) */
+    bool narrow[BF_CHECK_SEEDS + BF_CHECK_MORE_SEEDS]; /* integers are 0 and 1 (CK-25) */
 };
 
 struct bf_check_form {

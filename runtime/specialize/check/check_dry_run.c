@@ -278,6 +278,104 @@ static bool points_gather(struct bf_check *check)
     return any;
 }
 
+/* ------------------------------------------------------------------------------ What is left -- */
+
+/* Kinds of inputs that there have to be some of. [CK-26] */
+enum kind { TINY, HUGE_ONES, OF_SIZES, OVERFLOWING, UNDERFLOWING, IMAGES, ALIKE, KINDS };
+
+static const char *const lacks[KINDS] = {
+    [TINY] = "on no tiny floats does it end, and stay inside what it indexes",
+    [HUGE_ONES] = "on no huge floats does it end, and stay inside what it indexes",
+    [OF_SIZES] = "on no floats of many sizes does it end, and stay inside what it indexes",
+    [OVERFLOWING] = "on no floats that only just overflow does it end, and stay inside",
+    [UNDERFLOWING] = "on no floats that only just underflow does it end, and stay inside",
+    [IMAGES] = "on images of no other size does it end, and stay inside",
+    [ALIKE] = "on too few values of what all read alike does it end, and stay inside",
+};
+
+static enum kind kind_of(uint32_t number)
+{
+    const struct bf_seed *seed = bf_seed_of(number);
+    const bool usual = number < BF_FIRST_ANY_SEED;
+    if (number >= BF_FIRST_UNIFORM_SEED)
+        return ALIKE;
+    if (usual && seed->shape >= BF_SHAPE_LEAST && seed->shape <= BF_SHAPE_TALL)
+        return IMAGES;
+    switch (seed->style) {
+    case BF_INPUTS_TINY:
+        return usual ? TINY : KINDS;
+    case BF_INPUTS_HUGE:
+        return usual ? HUGE_ONES : KINDS;
+    case BF_INPUTS_WIDE:
+    case BF_INPUTS_NUMBERS:
+        return usual ? OF_SIZES : KINDS;
+    case BF_INPUTS_HIGH_BRINK:
+        return OVERFLOWING;
+    case BF_INPUTS_LOW_BRINK:
+        return UNDERFLOWING;
+    default:
+        return KINDS;
+    }
+}
+
+/* Of each kind how many inputs there are, and on how many a dry run has told. */
+struct left {
+    uint32_t fine[KINDS], told[KINDS];
+};
+
+static void left_note(struct left *left, uint32_t seed, enum outcome outcome)
+{
+    const enum kind kind = kind_of(seed);
+    if (kind == KINDS)
+        return;
+    left->fine[kind] += outcome == FINE;
+    left->told[kind] += outcome == TOLD;
+}
+
+/* The first that lacks; KINDS: none. */
+static enum kind left_lacks(const struct left *left)
+{
+    enum kind kind = 0;
+    for (; kind < KINDS; kind++) {
+        const uint32_t fine = left->fine[kind], told = left->told[kind];
+        if (told && fine < (kind == ALIKE ? (fine + told + 3) / 4 : 1))
+            break;
+    }
+    return kind;
+}
+
+/* Whether images of integers may be of other formats. */
+static bool reads_other_integers(const struct bf_check_info *info)
+{
+    const struct bf_check_layout *layout = info->interface->layout;
+    bool any = false;
+    for (uint32_t i = 0; i < layout->set_count; i++) {
+        for (uint32_t k = 0; k < layout->sets[i].binding_count; k++) {
+            const struct bf_check_binding *b = &layout->sets[i].bindings[k];
+            any |= b->used && b->classes && b->number != BF_TEXEL_SFLOAT;
+        }
+    }
+    return any;
+}
+
+/* Whether inputs are left with images of other formats. [CK-19] */
+static bool others_left(const struct bf_check_info *info, const struct bf_check_plan *plan)
+{
+    const bool integers = reads_other_integers(info);
+    bool any = false;
+    for (uint32_t i = 0; i < BF_CHECK_SEEDS; i++)
+        any |= bf_seeds[i].shape == BF_SHAPE_OTHER && (plan->seeds >> i & 1) &&
+               !(integers && plan->narrow[i]);
+    return any;
+}
+
+/* Whether it told of what integers alone may have led to. [CK-25] */
+static bool integers_lead(const struct bf_check *check)
+{
+    const struct bf_dry_run_result *told = check->told.buffer.mapped;
+    return !(told->flags & ~(uint32_t)(BF_DRY_RUN_BOUNDS | BF_DRY_RUN_UNDEFINED));
+}
+
 VkResult bf_check_dry_run(struct bf_checker *checker, struct bf_check_info *info,
                           VkDescriptorSetLayout layout, struct bf_check_plan *plan)
 {
@@ -287,6 +385,7 @@ VkResult bf_check_dry_run(struct bf_checker *checker, struct bf_check_info *info
     if (result != VK_SUCCESS)
         return result;
     bool told = false; /* on some inputs */
+    struct left left = {0};
     struct bf_check_plan found = {0};
     if (!check->over)
         result = told_make(checker->place.gpu, layout, &check->told);
@@ -308,12 +407,20 @@ VkResult bf_check_dry_run(struct bf_checker *checker, struct bf_check_info *info
             check->seed++;
             continue;
         }
+        check->narrow = false;
         if (result == VK_SUCCESS)
             result = dry_run_step(check, &found, &outcome);
+        if (result == VK_SUCCESS && outcome == TOLD && !check->over && !check->again && !for_dark &&
+            integers_lead(check)) {
+            check->narrow = true;
+            result = dry_run_step(check, &found, &outcome);
+        }
         if (result == VK_SUCCESS && check->again) {
             result = begin_again(check);
             continue;
         }
+        found.narrow[check->seed] = check->narrow;
+        left_note(&left, check->seed, outcome);
         told |= outcome == TOLD;
         bool wanted = outcome == FINE && (points_gather(check) || !for_dark);
         if (wanted)
@@ -331,15 +438,14 @@ VkResult bf_check_dry_run(struct bf_checker *checker, struct bf_check_info *info
                         "on no inputs does it end, and stay inside what it indexes");
     else if (result == VK_SUCCESS && !check->over && !found.seeds)
         bf_check_give_up(check, "on no inputs does it run");
-    uint64_t others = 0;
-    for (uint32_t i = 0; i < BF_CHECK_SEEDS; i++)
-        others |= (uint64_t)(bf_seeds[i].shape == BF_SHAPE_OTHER) << i;
     if (result == VK_SUCCESS && !check->over && bf_seeds_read_others(info) &&
-        !(found.seeds & others))
+        !others_left(info, &found))
         bf_check_give_up(check, "it can't be run on images of other formats");
     info->dark = first_dark(check);
     if (result == VK_SUCCESS && !check->over && info->dark < BF_DRY_RUN_POINTS)
         bf_check_refuse(check, BF_REASON_UNCOVERED, "no inputs come to all that folding affects");
+    if (result == VK_SUCCESS && !check->over && left_lacks(&left) < KINDS)
+        bf_check_give_up(check, lacks[left_lacks(&left)]);
     if (result == VK_SUCCESS && !check->over)
         *plan = found;
     bf_check_end(check);

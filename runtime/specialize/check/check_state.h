@@ -42,6 +42,7 @@ struct bf_check {
     uint64_t more_seeds; /* bit i: number BF_CHECK_SEEDS + i */
     uint32_t groups[3];  /* of dispatches, of this seed */
     bool second;         /* of draws, of this seed */
+    bool narrow;         /* of dry runs, of this seed [CK-25] */
     uint64_t spent_ns;   /* by dry runs */
     uint32_t push[BF_CHECK_PUSH_BYTES / 4];
     uint32_t seed;            /* the one it is at */

@@ -127,11 +127,11 @@ static uint64_t make_integer(const struct bf_inputs *inputs, uint64_t stream, ui
     uint64_t random = inputs_draw(inputs, stream, index);
     uint32_t which;
     if (is_edge(inputs, random, &which)) {
-        if (inputs->named_count && !inputs->timid && which & 1)
+        if (inputs->named_count && !inputs->timid && !inputs->narrow && which & 1)
             return inputs->named[(which >> 1) % inputs->named_count] & mask;
-        return edges[which % (inputs->wild ? 5u : 2u)];
+        return edges[which % (inputs->wild && !inputs->narrow ? 5u : 2u)];
     }
-    if (inputs->style == BF_INPUTS_NUMBERS && !inputs->timid) {
+    if (inputs->style == BF_INPUTS_NUMBERS && !inputs->timid && !inputs->narrow) {
         /* As many of each size, and of each sign: uniform ones are hardly ever below 2^24. */
         uint64_t low = inputs_mix(random) & (UINT64_MAX >> (64 - 1 - (random >> 8) % bits));
         return (random & 2 ? ~low : low) & mask;
@@ -229,7 +229,7 @@ static uint32_t make_few(const struct bf_inputs *inputs, uint64_t stream, uint64
     static const uint8_t bits[BF_INPUTS_MAGNITUDES + 1] = {0, 8, 10, 12, 16, 32};
     const uint64_t random = inputs_draw(inputs, stream, i);
     const uint32_t m = inputs->magnitude;
-    if (!inputs->timid && inputs->style == BF_INPUTS_NUMBERS && m) {
+    if (!inputs->timid && !inputs->narrow && m) {
         const uint64_t least = m > 1 ? UINT64_C(1) << bits[m - 1] : 1;
         return (uint32_t)(least + inputs_mix(random) % ((UINT64_C(1) << bits[m]) - least));
     }
@@ -243,7 +243,7 @@ static uint32_t make_word(const struct bf_inputs *inputs, uint64_t stream, enum 
 {
     switch (kind) {
     case BF_UNIT_UNKNOWN:
-        return inputs->unfloating || (stream + inputs->seed) % 2
+        return inputs->unfloating || inputs->narrow || (stream + inputs->seed) % 2
                    ? (uint32_t)make_integer(inputs, stream, i, 32)
                    : make_float(inputs, stream, i);
     case BF_UNIT_INTEGER:
@@ -417,7 +417,7 @@ void bf_inputs_texels_of(const struct bf_inputs *inputs, uint32_t classes, uint6
                          const struct bf_texel *texel, void *texels, size_t size)
 {
     uint32_t *words = texels;
-    if (!classes || inputs->timid) {
+    if (!classes || inputs->timid || (inputs->narrow && texel->kind != BF_TEXEL_SFLOAT)) {
         bf_inputs_texels(inputs, stream, texel, texels, size);
         return;
     }
@@ -469,13 +469,30 @@ static uint32_t push_vast(const struct bf_inputs *inputs, uint64_t random)
     }
 }
 
+/* Whether it is so large an integer, or so unusual a float, that it may be packed as well. */
+static bool looks_wide(uint32_t word)
+{
+    return word >= 0x10000 && !looks_float(word);
+}
+
+static uint32_t push_wide(uint32_t word, uint64_t random)
+{
+    const uint64_t more = inputs_mix(random);
+    const uint32_t exponent = word >> 23 & 255;
+    if (word >= 0xffff0000 && random >> 11 & 1) /* a small one, below 0 */
+        return ~(uint32_t)((more >> 20) % (2 * (uint64_t)~word + 2));
+    if (exponent && exponent < 254 && random >> 12 & 1)
+        return push_float(word, more, true);
+    return (uint32_t)(more >> 32); /* four bytes */
+}
+
 /* Whatever a program may push. Word i goes through the strata in an order of its own. */
 static uint32_t push_any(const struct bf_inputs *inputs, uint32_t i, uint32_t word, uint64_t random)
 {
     bool floating = looks_float(word) || (!word && random >> 10 & 1);
     uint64_t integer = random >> 20;
     if (!floating)
-        return word >= 0x10000    ? word
+        return word >= 0x10000    ? push_wide(word, random)
                : random >> 11 & 1 ? (uint32_t)(integer % 8)
                : word             ? (uint32_t)(integer % (2 * word + 2))
                                   : (uint32_t)(integer % 2);
@@ -497,6 +514,10 @@ void bf_inputs_push(const struct bf_inputs *inputs, uint64_t fixed, uint32_t *wo
         uint64_t random = inputs_draw(inputs, UINT64_C(0x70757368), i), integer = random >> 20;
         if (fixed >> i & 1)
             continue;
+        if (inputs->narrow && !looks_float(words[i])) {
+            words[i] = random >> 12 & 1 ? words[i] : (uint32_t)(integer % 2);
+            continue;
+        }
         if (inputs->any) {
             words[i] = push_any(inputs, i, words[i], random);
             continue;
@@ -506,8 +527,12 @@ void bf_inputs_push(const struct bf_inputs *inputs, uint64_t fixed, uint32_t *wo
             words[i] = push_vast(inputs, random);
         else if (inputs->other && (looks_float(words[i]) || !words[i]))
             words[i] = push_float(words[i], random, true);
+        else if (inputs->other && looks_wide(words[i]))
+            words[i] = push_wide(words[i], random);
         else if (inputs->style == BF_INPUTS_SMALL || random % 4 == 0)
             continue;
+        else if (inputs->free && looks_wide(words[i]))
+            words[i] = push_wide(words[i], random);
         else if (looks_float(words[i]) || (inputs->free && !words[i] && (random >> 10 & 3)))
             words[i] = push_float(words[i], random, inputs->free);
         else if (inputs->free && words[i] < 0x10000)

@@ -16,7 +16,9 @@
  *        some floats 0 or -0; bits that are in 'fixed' stay. With 'pushed' those that may be floats
  *        are so large, or so small, that products of them leave what floats can hold, or are
  *        infinite or NaN. With 'other' each that may be a float is another one, and with 'pushed'
- *        too most of them are so.
+ *        too most of them are so. 'free' also changes what is too large to be an integer that
+ *        counts, and no float of ordinary size: packed bytes become any, floats others of their
+ *        size, small integers below 0 others; with 'other' each.
  *  GI-4  If 'timid', no float is below 0, or above 1, or a NaN: not even one that is made an index
  *        reaches out of bounds.
  *  GI-5  Numbers of all sizes are alike, where a style has such: in BF_INPUTS_NUMBERS integers of
@@ -30,6 +32,8 @@
  *  GI-7  Numbers of classes are of each magnitude that there is in these, with all bits that a
  *        float of 32 has, 0 and 1 among them; infinities and NaN where some format has such.
  *  GI-8  Half of the edges of integers are those that are 'named', unless 'timid'.
+ *  GI-9  If 'narrow', all integers are below 'limit', whatever the style, and a push constant that
+ *        is none of the floats is what the program had, 0 or 1. Floats are what they were.
  *
  * Thread-safety: pure. Proven by tests/specialize.
  */
@@ -89,6 +93,7 @@ struct bf_inputs {
     uint32_t limit; /* at least 1 */
     bool wild;      /* GI-1 */
     bool timid;     /* GI-4; not with 'wild' */
+    bool narrow;    /* GI-9 */
     bool free;      /* GI-3: what push constants steer ends, and stays inside, whatever they are */
     bool any;       /* GI-3; with 'free' */
     bool other;     /* GI-3; with 'free' */

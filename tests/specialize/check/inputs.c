@@ -160,6 +160,41 @@ TEST(edges_of_integers_are_named)
         assert_true(words[i] < 16);
 }
 
+/* [GI-9] */
+TEST(narrow_integers_are_below_the_limit_in_all_styles)
+{
+    static const uint32_t before[5] = {1000, 0x3f800000, 0, 0xff336699, 7};
+    static const uint32_t named[] = {700};
+    uint32_t words[WORDS], floats[WORDS];
+    for (uint32_t i = 0; i < sizeof(styles) / sizeof(styles[0]); i++) {
+        struct bf_inputs inputs = {.seed = i,
+                                   .style = styles[i],
+                                   .limit = 2,
+                                   .wild = true,
+                                   .named = named,
+                                   .named_count = 1};
+        fill(&inputs, BF_UNIT_FLOAT, floats);
+        inputs.narrow = true;
+        fill(&inputs, BF_UNIT_FLOAT, words);
+        assert_memory_equal(words, floats, sizeof(words));
+        fill(&inputs, BF_UNIT_INTEGER, words);
+        for (uint32_t k = 0; k < WORDS; k++)
+            assert_in_range(words[k], 0, 1);
+    }
+    for (uint32_t seed = 0; seed < 64; seed++) {
+        const struct bf_inputs inputs = {.seed = seed,
+                                         .style = BF_INPUTS_SPREAD,
+                                         .limit = 2,
+                                         .narrow = true,
+                                         .free = true,
+                                         .other = true};
+        memcpy(words, before, sizeof(before));
+        bf_inputs_push(&inputs, 0, words, 5);
+        for (uint32_t k = 0; k < 5; k++)
+            assert_true(k == 1 ? words[k] != before[k] : words[k] < 2 || words[k] == before[k]);
+    }
+}
+
 static void halves_count(const struct bf_inputs *inputs, uint32_t exponents[32])
 {
     uint32_t words[WORDS];
@@ -317,6 +352,39 @@ TEST(push_constants_grow_smaller_and_keep_what_is_fixed)
                    (uint32_t)(words[2] != before[2]) << 2;
     }
     assert_int_equal(changed, 7);
+}
+
+/* Packed colors, integers below 0, floats that are larger or smaller than most. [GI-3] */
+TEST(wide_push_constants_become_others)
+{
+    static const uint32_t before[] = {0xff336699, 0xfffffff0, 0x4c000000, 0x33000000, 0x00336699};
+    const uint32_t count = sizeof(before) / sizeof(before[0]);
+    for (uint32_t style = 0; style < sizeof(styles) / sizeof(styles[0]); style++) {
+        uint32_t changed[5] = {0}, bytes[5][4] = {{0}};
+        for (uint32_t seed = 0; seed < 64; seed++) {
+            const struct bf_inputs inputs = {
+                .seed = seed, .style = styles[style], .limit = 64, .free = true, .other = true};
+            uint32_t words[5];
+            memcpy(words, before, sizeof(words));
+            bf_inputs_push(&inputs, 0, words, count);
+            for (uint32_t i = 0; i < count; i++) {
+                changed[i] += words[i] != before[i];
+                for (uint32_t k = 0; k < 4; k++)
+                    bytes[i][k] += (words[i] ^ before[i]) >> 8 * k & 255 ? 1 : 0;
+            }
+        }
+        for (uint32_t i = 0; i < count; i++)
+            assert_in_range(changed[i], 60, 64);
+        for (uint32_t k = 0; k < 4; k++)
+            assert_in_range(bytes[0][k], 24, 64);
+    }
+    for (uint32_t seed = 0; seed < 64; seed++) { /* only where a dry run goes before */
+        const struct bf_inputs inputs = {.seed = seed, .style = BF_INPUTS_SPREAD, .limit = 64};
+        uint32_t words[5];
+        memcpy(words, before, sizeof(words));
+        bf_inputs_push(&inputs, 0, words, count);
+        assert_memory_equal(words, before, sizeof(before));
+    }
 }
 
 TEST(free_push_constants_become_anything)

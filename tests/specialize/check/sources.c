@@ -6,6 +6,7 @@
 #include "specialize/check/seeds.h"
 #include "specialize/dry_run/needed.h"
 
+#include "shaders/check_choice.comp.h"
 #include "shaders/check_narrow.comp.h"
 #include "shaders/check_place.frag.h"
 #include "shaders/check_sources.comp.h"
@@ -234,6 +235,92 @@ TEST(draws_reach_as_far_as_the_program_s)
             assert_int_equal(d->w->t.info.reach[1], cases[i].reach[1]);
             drawing_close(d);
         }
+    }
+}
+
+/* ------------------------------------------------------------------------------ What is left -- */
+
+/* Four floats, and which of them. */
+static const uint8_t choice_kinds[17] = {
+    BF_UNIT_FLOAT, BF_UNIT_FLOAT, BF_UNIT_FLOAT, BF_UNIT_FLOAT, BF_UNIT_FLOAT,  BF_UNIT_FLOAT,
+    BF_UNIT_FLOAT, BF_UNIT_FLOAT, BF_UNIT_FLOAT, BF_UNIT_FLOAT, BF_UNIT_FLOAT,  BF_UNIT_FLOAT,
+    BF_UNIT_FLOAT, BF_UNIT_FLOAT, BF_UNIT_FLOAT, BF_UNIT_FLOAT, BF_UNIT_INTEGER};
+
+static struct world *choice_open(struct bf_check_binding some[3])
+{
+    struct world *w = sources_open(16, 1);
+    memcpy(some, bindings, sizeof(bindings));
+    some[0].block_size = sizeof(choice_kinds) * 4;
+    some[0].kinds = choice_kinds;
+    some[0].kind_count = sizeof(choice_kinds);
+    w->s.sets[0].bindings = some;
+    trial_init(w, COMPUTE(w, check_choice_comp, 0));
+    w->t.info.groups[0] = 16;
+    w->t.info.groups[1] = w->t.info.groups[2] = 1;
+    w->t.push[0] = 0x3f400000;
+    return w;
+}
+
+static struct bf_check_info choice_run(struct world *w, int32_t tells, struct bf_check_plan *plan)
+{
+    struct bf_check_info dry = w->t.info;
+    dry.form_count = 0;
+    dry.plan = NULL;
+    dry.sources = BF_NEEDED_UNIFORM | BF_NEEDED_SIZES;
+    dry.general = COMPUTE(w, check_choice_comp, tells);
+    assert_success(bf_check_dry_run(w->checker, &dry, w->s.sets[1].handle, plan));
+    return dry;
+}
+
+/* [CK-25] */
+TEST(an_index_astray_does_not_take_floats_along)
+{
+    struct bf_check_binding some[3];
+    struct bf_check_plan plan;
+    struct world *w = choice_open(some);
+    assert_int_equal(choice_run(w, 16, &plan).refused, BF_REASON_NONE);
+    assert_true(plan.more_seeds == UINT64_MAX);
+    uint32_t narrow = 0, all = 0;
+    for (uint32_t i = 0; i < BF_SEEDS_END; i++) {
+        const bool in =
+            i < BF_CHECK_SEEDS ? plan.seeds >> i & 1 : plan.more_seeds >> (i - BF_CHECK_SEEDS) & 1;
+        all += in;
+        narrow += plan.narrow[i] && in;
+    }
+    assert_in_range(narrow, all / 2, all - 1); /* but for those that stay inside by themselves */
+    for (int32_t i = 1; i <= 4; i++)
+        trial_add(w, COMPUTE(w, check_choice_comp, i));
+    w->t.info.plan = &plan;
+    expect_forms(w, "!!!!");
+    world_close(w);
+}
+
+/* [CK-26] */
+TEST(without_some_inputs_of_each_kind_there_is_no_plan)
+{
+    static const struct {
+        int32_t tells;
+        const char *why;
+    } cases[] = {
+        {17, "on no tiny floats does it end, and stay inside what it indexes"},
+        {18, "on no tiny floats does it end, and stay inside what it indexes"},
+        {19, "on no huge floats does it end, and stay inside what it indexes"},
+        {20, "on no floats of many sizes does it end, and stay inside what it indexes"},
+        {21, "on no floats that only just overflow does it end, and stay inside"},
+        {22, "on no floats that only just underflow does it end, and stay inside"},
+        {23, "on too few values of what all read alike does it end, and stay inside"},
+        {24, "on images of no other size does it end, and stay inside"},
+    };
+    for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct bf_check_binding some[3];
+        struct bf_check_plan plan;
+        struct world *w = choice_open(some);
+        const struct bf_check_info dry = choice_run(w, cases[i].tells, &plan);
+        assert_non_null(dry.why);
+        assert_string_equal(dry.why, cases[i].why);
+        assert_int_equal(dry.refused, BF_REASON_UNCHECKABLE);
+        assert_int_equal(plan.seeds, 0);
+        world_close(w);
     }
 }
 
