@@ -341,6 +341,7 @@ VkResult bf_check_make_inputs(struct bf_check *check)
         .magnitude = seed->magnitude,
         .rounds = seed->rounds != 0,
         .unfloating = interface->loops || tame || indexes,
+        .dry = check->info->plan || check->told.set,
         .named = check->info->named,
         .named_count = names ? check->info->named_count : 0,
     };

@@ -238,6 +238,21 @@ static uint32_t make_few(const struct bf_inputs *inputs, uint64_t stream, uint64
     return (uint32_t)make_integer(inputs, stream, i, 32);
 }
 
+/* [GI-10] */
+static uint32_t make_bits(const struct bf_inputs *inputs, uint64_t stream, uint64_t i)
+{
+    const uint64_t word = inputs_draw(inputs, stream + (UINT64_C(1) << 40), i);
+    const uint64_t lot = inputs->narrow ? word : inputs_mix(stream << 32 | inputs->seed);
+    if (inputs->style != BF_INPUTS_SMALL && !inputs->timid &&
+        (inputs->dry || !inputs->unfloating)) {
+        if (lot & 1)
+            return make_float(inputs, stream, i);
+        if (lot & 2 && !inputs->narrow)
+            return (uint32_t)(word >> 20);
+    }
+    return (uint32_t)make_integer(inputs, stream, i, 32);
+}
+
 static uint32_t make_word(const struct bf_inputs *inputs, uint64_t stream, enum bf_unit kind,
                           uint64_t i)
 {
@@ -248,6 +263,8 @@ static uint32_t make_word(const struct bf_inputs *inputs, uint64_t stream, enum 
                    : make_float(inputs, stream, i);
     case BF_UNIT_INTEGER:
         return (uint32_t)make_integer(inputs, stream, i, 32);
+    case BF_UNIT_BITS:
+        return make_bits(inputs, stream, i);
     case BF_UNIT_HALVES:
         return make_half(inputs, stream, 2 * i) | (uint32_t)make_half(inputs, stream, 2 * i + 1)
                                                       << 16;

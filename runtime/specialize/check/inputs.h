@@ -35,6 +35,11 @@
  *  GI-9  If 'narrow', all integers are below 'limit', whatever the style, and a push constant that
  *        is none of the floats is what the program had, 0 or 1. Floats are what they were.
  *
+ *  GI-10 Words of BF_UNIT_BITS are floats of the style on half of the seeds, on others integers or
+ *        any bits, such as packed numbers are; if 'narrow', half of them floats, the others
+ *        integers. They are integers alone in BF_INPUTS_SMALL, if 'timid', and where loops may
+ *        depend on them and nothing has run dry.
+ *
  * Thread-safety: pure. Proven by tests/specialize.
  */
 #ifndef BELFRY_SPECIALIZE_INPUTS_H
@@ -59,6 +64,7 @@ enum bf_unit {
     BF_UNIT_UPPER,  /* what belongs to the word before it */
     BF_UNIT_ONE,    /* on the diagonal of a matrix of floats */
     BF_UNIT_ZERO,   /* off it */
+    BF_UNIT_BITS,   /* an integer to the shader, which makes floats of its bits [GI-10] */
 };
 
 enum bf_inputs_style {
@@ -99,10 +105,11 @@ struct bf_inputs {
     bool other;     /* GI-3; with 'free' */
     enum bf_inputs_pushed pushed; /* GI-3; with 'free' */
     uint32_t stratum;             /* of those: below BF_INPUTS_STRATA */
-    uint32_t magnitude;    /* GI-6: 1 to BF_INPUTS_MAGNITUDES, in BF_INPUTS_NUMBERS; 0: any */
-    bool rounds;           /* GI-6: loops are to go round 'limit' times */
-    bool unfloating;       /* unknown words are integers: loops may depend on them */
-    const uint32_t *named; /* GI-8 */
+    uint32_t magnitude;           /* GI-6: 1 to BF_INPUTS_MAGNITUDES; 0: any */
+    bool rounds;                  /* GI-6: loops are to go round 'limit' times */
+    bool unfloating;              /* unknown words are integers: loops may depend on them */
+    bool dry;                     /* GI-10: there is a dry run, or has been */
+    const uint32_t *named;        /* GI-8 */
     uint32_t named_count;
 };
 

@@ -45,7 +45,7 @@ struct bf_seed {
     uint32_t rounds;
     uint32_t instance; /* of draws without buffers of instances */
     enum bf_seed_shape shape;
-    uint32_t magnitude; /* of integers in small blocks, in BF_INPUTS_NUMBERS; 0: any */
+    uint32_t magnitude; /* of integers in small blocks; 0: any */
 };
 
 extern const struct bf_seed bf_seeds[BF_CHECK_SEEDS];

@@ -7,6 +7,7 @@
 #include "specialize/shader/block.h"
 #include "specialize/check/inputs.h"
 
+#include "shaders/check_bits.comp.h"
 #include "shaders/check_blocks.comp.h"
 #include "shaders/check_fragile.comp.h"
 #include "shaders/check_loop.comp.h"
@@ -193,6 +194,49 @@ TEST(narrow_integers_are_below_the_limit_in_all_styles)
         for (uint32_t k = 0; k < 5; k++)
             assert_true(k == 1 ? words[k] != before[k] : words[k] < 2 || words[k] == before[k]);
     }
+}
+
+/* How many of the words are floats of ordinary size, small integers, or neither. */
+static void bits_count(const struct bf_inputs *inputs, uint32_t counts[3])
+{
+    uint32_t words[WORDS];
+    fill(inputs, BF_UNIT_BITS, words);
+    for (uint32_t i = 0; i < WORDS; i++)
+        counts[words[i] < inputs->limit                                           ? 1
+               : fabsf(as_float(words[i])) <= 4.0f && (words[i] >> 23 & 255) > 90 ? 0
+                                                                                  : 2]++;
+}
+
+/* [GI-10] */
+TEST(bits_are_floats_and_integers_and_anything)
+{
+    uint32_t floats = 0, integers = 0, packed = 0;
+    for (uint32_t seed = 0; seed < 64; seed++) {
+        struct bf_inputs inputs = {.seed = seed, .style = BF_INPUTS_SPREAD, .limit = 16};
+        uint32_t counts[3] = {0}, narrow[3] = {0}, timid[3] = {0};
+        bits_count(&inputs, counts);
+        floats += counts[0] > WORDS * 3 / 4;
+        integers += counts[1] > WORDS * 9 / 10;
+        packed += counts[2] > WORDS / 2;
+        inputs.narrow = true;
+        bits_count(&inputs, narrow);
+        assert_in_range(narrow[0], WORDS / 3, WORDS * 2 / 3);
+        assert_in_range(narrow[1], WORDS / 3, WORDS * 2 / 3);
+        inputs.narrow = false;
+        inputs.timid = true;
+        bits_count(&inputs, timid);
+        inputs.timid = false;
+        inputs.unfloating = true;
+        bits_count(&inputs, timid);
+        inputs.style = BF_INPUTS_SMALL;
+        inputs.dry = true;
+        bits_count(&inputs, timid);
+        assert_int_equal(timid[1], 3 * WORDS);
+    }
+    assert_in_range(floats, 20, 44);
+    assert_in_range(integers, 6, 26);
+    assert_in_range(packed, 6, 26);
+    assert_int_equal(floats + integers + packed, 64);
 }
 
 static void halves_count(const struct bf_inputs *inputs, uint32_t exponents[32])
@@ -535,7 +579,7 @@ static struct bf_blocks *open_blocks(const uint32_t *words, size_t size)
 static void assert_units(const struct bf_blocks *blocks, uint32_t set, uint32_t binding,
                          const char *expected, uint32_t period)
 {
-    static const char letters[] = "?fihsbdl^10";
+    static const char letters[] = "?fihsbdl^10B";
     uint8_t units[BF_BLOCK_WORDS];
     char found[256] = "";
     uint32_t p, n = bf_blocks_units(blocks, set, binding, units, &p);
@@ -559,6 +603,17 @@ TEST(words_of_blocks_are_told)
     assert_units(blocks, 1, 4, "h", 1);
     assert_units(blocks, 1, 5, "", 0); /* no block */
     assert_units(blocks, 2, 0, "", 0); /* not there */
+    bf_blocks_close(blocks);
+}
+
+/* [GI-10] */
+TEST(integers_whose_bits_become_floats_are_told)
+{
+    struct bf_blocks *blocks = open_blocks(check_bits_comp, sizeof(check_bits_comp));
+    assert_units(blocks, 0, 0, "BiBiBBBBii", 0);
+    assert_units(blocks, 0, 1, "B", 1);
+    assert_units(blocks, 0, 2, "i?Biff", 4);
+    assert_units(blocks, 0, 3, "f", 1);
     bf_blocks_close(blocks);
 }
 
