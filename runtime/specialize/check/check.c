@@ -126,7 +126,7 @@ VkResult bf_check_prepare(struct bf_check *check)
     struct bf_test_resources *resources = &check->resources;
     bf_test_resources_init(resources, &checker->place);
     bf_run_extent(check->info, check->shape, check->small, resources->extent);
-    bf_run_read_extent(check->shape, resources);
+    bf_run_sizes(check->shape, &resources->sizes);
     resources->others = check->shape == BF_SHAPE_OTHER;
     if (interface->addresses)
         return bf_test_resources_refuse(resources, "it goes through addresses of buffers");

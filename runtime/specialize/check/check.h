@@ -55,9 +55,11 @@
  *  CK-15 Where a dry run goes before, some draws begin with instances 5 and 0x12345, unless buffers
  *        have something of each: a number of an instance that becomes a float may be any.
  *
- *  CK-16 Where a dry run goes before, and the shader asks for sizes of images, those that are only
- *        read also are of a few texels, of powers of two with many levels, and long in either
- *        direction.
+ *  CK-16 Where a dry run goes before, and the shader asks for sizes of images or buffers, images
+ *        that are only read also are of a few texels, of powers of two with many levels, and long
+ *        in either direction. What is stored to has such sizes, but none smaller than the runs
+ *        reach; arrays have more layers, and buffers of texels and open arrays more elements, of
+ *        powers of two and odd ones.
  *  CK-17 Where a dry run goes before, and the shader asks where its fragment or invocation lies,
  *        draws and dispatches also go, in a strip along each axis, as far as the program's reached,
  *        up to 4096 pixels, or 2^18 invocations. 'reach' says how far they went.
@@ -68,10 +70,10 @@
  *        also read of images and texel buffers of 32-bit numbers, which are any that formats of
  *        the bindings' classes hold. There is a plan only if it has such inputs.
  *  CK-20 Where a dry run goes before, and results may depend on what all invocations read alike, of
- *        push constants that aren't folded or elements of buffers, these are others on 56 inputs
- *        more, of one workgroup (of what draws, on 20): each set of inputs has but one value of
- *        them. A fifth of these are denormal, others huge, infinite or NaN; integers of small blocks
- *        are of each magnitude.
+ *        push constants that aren't folded, elements of buffers, or texels, these are others on 56
+ *        inputs more, of one workgroup (of what draws, on 20): each set of inputs has but one value
+ *        of them. A fifth of these are denormal, others huge, infinite or NaN; integers of small
+ *        blocks are of each magnitude.
  *  CK-21 Where a dry run goes before, half of the floats of 8 inputs more (of what draws, of 4) lie
  *        about the square root of the greatest, or of the least, or are infinite: products of two
  *        only just overflow, or underflow, and where one of several factors is a power of two, the
@@ -90,8 +92,8 @@
  *  CK-25 Inputs on which a dry run tells of indices, or of integers left open, and of nothing else,
  *        run dry once more, with integers that are 0 and 1: an index that is one of a few isn't to
  *        take their floats with it.
- *  CK-26 There is a plan only if it has inputs of each kind of which a dry run has told: with floats
- *        that are tiny, huge and of many sizes (CK-9), that only just overflow and underflow
+ *  CK-26 There is a plan only if it has inputs of each kind of which a dry run has told: with
+ *        floats that are tiny, huge and of many sizes (CK-9), that only just overflow and underflow
  *        (CK-21), with images of other sizes (CK-16), and a quarter of those with other values of
  *        what is read alike (CK-20).
  *

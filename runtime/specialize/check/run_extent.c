@@ -113,18 +113,17 @@ void bf_run_extent(const struct bf_check_info *info, enum bf_seed_shape shape, b
 }
 
 /* [CK-16] */
-void bf_run_read_extent(enum bf_seed_shape shape, struct bf_test_resources *resources)
+void bf_run_sizes(enum bf_seed_shape shape, struct bf_test_sizes *sizes)
 {
-    static const uint32_t extents[][4] = {
-        [BF_SHAPE_LEAST] = {7, 5, 3, 2},
-        [BF_SHAPE_EVEN] = {64, 32, 8, 6},
-        [BF_SHAPE_LONG] = {1021, 3, 2, 2},
-        [BF_SHAPE_TALL] = {2, 1999, 33, 1},
+    static const struct bf_test_sizes others[] = {
+        [BF_SHAPE_LEAST] = {{7, 5, 3}, 2, {71, 73, 19}, false, 1, 4099, 1, 1},
+        [BF_SHAPE_EVEN] = {{64, 32, 8}, 6, {128, 128, 32}, true, 1, 8192, 1, 1},
+        [BF_SHAPE_LONG] = {{1021, 3, 2}, 2, {1021, 71, 17}, false, 3, 12289, 2, 3},
+        [BF_SHAPE_TALL] = {{2, 1999, 33}, 1, {69, 1999, 33}, false, 2, 20011, 3, 2},
     };
     if (shape < BF_SHAPE_LEAST || shape > BF_SHAPE_TALL)
         return;
-    memcpy(resources->read_extent, extents[shape], sizeof(resources->read_extent));
-    resources->read_levels = extents[shape][3];
+    *sizes = others[shape];
 }
 
 /* Whether the program goes further along that axis than other runs have. */

@@ -30,8 +30,8 @@ void bf_run_groups(const struct bf_check_info *info, const struct bf_seed *seed,
 void bf_run_extent(const struct bf_check_info *info, enum bf_seed_shape shape, bool small,
                    uint32_t extent[3]);
 
-/* How large images are that are only read, where the shape says so. [CK-16] */
-void bf_run_read_extent(enum bf_seed_shape shape, struct bf_test_resources *resources);
+/* What sizes there are, where the shape says so. [CK-16] */
+void bf_run_sizes(enum bf_seed_shape shape, struct bf_test_sizes *sizes);
 
 /* Whether the program goes further along the strip's axis than info->reach, and that matters. */
 bool bf_run_strip_tells(const struct bf_check_info *info, const struct bf_seed *seed);

@@ -133,7 +133,7 @@ static VkDescriptorGetInfoEXT describe(const struct bf_test_resources *resources
         source->piece = (VkDescriptorAddressInfoEXT){
             .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_ADDRESS_INFO_EXT,
             .address = arena + buffer->offset,
-            .range = buffer->size,
+            .range = buffer->range,
             .format = buffer->texels ? buffer->format : VK_FORMAT_UNDEFINED,
         };
         *piece = &source->piece;

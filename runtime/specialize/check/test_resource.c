@@ -69,6 +69,7 @@ VkResult bf_test_resources_add_buffer(struct bf_test_resources *resources,
     struct bf_test_buffer *made = &resources->buffers[resources->buffer_count];
     *made = *buffer;
     made->size = align_up(buffer->size, 16);
+    made->range = buffer->range ? buffer->range : made->size;
     /* 256 is the most that Vulkan lets a device ask for. */
     made->offset = align_up(resources->arena_size, 256);
     resources->arena_size = made->offset + made->size + GUARD;
@@ -118,10 +119,47 @@ static uint32_t odd(uint32_t value, uint32_t more)
     return value < BF_TEST_LARGEST ? value : BF_TEST_LARGEST - 1;
 }
 
+uint64_t bf_test_resources_even(uint64_t least)
+{
+    uint64_t even = 1;
+    while (even < least)
+        even *= 2;
+    return even;
+}
+
+/* Of other sizes than usual, and no smaller: at most 'most'. */
+static uint32_t stored_extent(const struct bf_test_resources *resources, uint32_t axis,
+                              uint32_t most)
+{
+    const uint32_t reach = resources->extent[axis], other = resources->sizes.stored[axis];
+    const uint32_t larger = reach < other ? other : reach + 2;
+    const uint64_t size = resources->sizes.even ? bf_test_resources_even(larger) : larger;
+    return size < most ? (uint32_t)size : most;
+}
+
+static VkExtent3D suit_stored(const struct bf_test_resources *resources, VkImageViewType view)
+{
+    const uint32_t most = image_type(view) == VK_IMAGE_TYPE_3D ? 256 : BF_TEST_LARGEST;
+    const VkExtent3D extent = {stored_extent(resources, 0, most), stored_extent(resources, 1, most),
+                               stored_extent(resources, 2, most)};
+    const uint32_t side = extent.width < extent.height ? extent.width : extent.height;
+    switch (image_type(view)) {
+    case VK_IMAGE_TYPE_1D:
+        return (VkExtent3D){extent.width, 1, 1};
+    case VK_IMAGE_TYPE_3D:
+        return extent;
+    default:
+        return is_cube(view) ? (VkExtent3D){side, side, 1}
+                             : (VkExtent3D){extent.width, extent.height, 1};
+    }
+}
+
 /* As far as the runs reach, and odd where nobody writes. Cubes are square; volumes that are only
  * read are tables. */
-static VkExtent3D suit_runs(const uint32_t extent[3], const struct bf_test_image_info *info)
+static VkExtent3D suit_runs(const struct bf_test_resources *resources,
+                            const struct bf_test_image_info *info)
 {
+    const uint32_t *extent = resources->extent;
     const bool fixed = info->written || (info->usage & FIXED);
     uint32_t width = at_least(extent[0], BF_TEST_EXTENT);
     uint32_t height = at_least(extent[1], BF_TEST_EXTENT);
@@ -130,6 +168,8 @@ static VkExtent3D suit_runs(const uint32_t extent[3], const struct bf_test_image
         height = odd(height, 2);
     }
     bool stored = info->usage & VK_IMAGE_USAGE_STORAGE_BIT;
+    if (stored && resources->sizes.stored[0])
+        return suit_stored(resources, info->view);
     switch (image_type(info->view)) {
     case VK_IMAGE_TYPE_1D:
         return (VkExtent3D){width, 1, 1};
@@ -144,37 +184,41 @@ static VkExtent3D suit_runs(const uint32_t extent[3], const struct bf_test_image
     }
 }
 
-static uint32_t suit_layers(const uint32_t extent[3], const struct bf_test_image_info *info)
+static uint32_t suit_layers(const struct bf_test_resources *resources,
+                            const struct bf_test_image_info *info)
 {
+    const uint32_t reach = resources->extent[2], more = resources->sizes.layers;
+    const uint32_t layers = (reach < FEW_LAYERS    ? FEW_LAYERS
+                             : reach > MOST_LAYERS ? MOST_LAYERS
+                                                   : reach) +
+                            more;
     switch (info->view) {
     case VK_IMAGE_VIEW_TYPE_CUBE:
         return 6;
     case VK_IMAGE_VIEW_TYPE_CUBE_ARRAY:
-        return 12;
+        return 12 + 6 * more;
     case VK_IMAGE_VIEW_TYPE_1D_ARRAY:
     case VK_IMAGE_VIEW_TYPE_2D_ARRAY:
-        return extent[2] < FEW_LAYERS    ? FEW_LAYERS
-               : extent[2] > MOST_LAYERS ? MOST_LAYERS
-                                         : extent[2];
+        return resources->sizes.even ? (uint32_t)bf_test_resources_even(layers) : layers;
     default:
         return 1;
     }
 }
 
-static void suit_size(const uint32_t extent[3], struct bf_test_image *image)
+static void suit_size(const struct bf_test_resources *resources, struct bf_test_image *image)
 {
     if (image->sized)
-        image->info.extent = suit_runs(extent, &image->info);
+        image->info.extent = suit_runs(resources, &image->info);
     if (image->layered)
-        image->info.layers = suit_layers(extent, &image->info);
+        image->info.layers = suit_layers(resources, &image->info);
 }
 
-static void suit_view(const uint32_t extent[3], struct bf_test_image *image)
+static void suit_view(const struct bf_test_resources *resources, struct bf_test_image *image)
 {
     struct bf_test_image_info *info = &image->info;
     image->sized = info->extent.width == 0;
     image->layered = info->layers == 0;
-    suit_size(extent, image);
+    suit_size(resources, image);
     if (info->samples == 0)
         info->samples = VK_SAMPLE_COUNT_1_BIT;
     if (info->levels == 0)
@@ -323,7 +367,7 @@ VkResult bf_test_resources_add_image(struct bf_test_resources *resources,
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     struct bf_test_image *image = &resources->images[resources->image_count];
     *image = (struct bf_test_image){.info = *info, .aspects = bf_format_aspects(info->format)};
-    suit_view(resources->extent, image);
+    suit_view(resources, image);
     bool color = image->aspects == VK_IMAGE_ASPECT_COLOR_BIT;
     if (!image->aspects)
         return bf_test_resources_refuse(resources, "an image's format is not known here");
@@ -470,7 +514,7 @@ static bool test_resources_shrink(struct bf_test_resources *resources)
     else
         return false;
     for (uint32_t i = 0; i < resources->image_count; i++)
-        suit_size(extent, &resources->images[i]);
+        suit_size(resources, &resources->images[i]);
     return true;
 }
 

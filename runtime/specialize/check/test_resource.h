@@ -11,7 +11,9 @@
  *  DU-4  Images are as large as the runs reach, 'extent', but BF_TEST_EXTENT both ways at least and
  *        BF_TEST_LARGEST at most, 16 MiB each and 32 MiB together. What doesn't fit is made
  *        smaller, all of them alike. Those that are only read are a little larger, so that they are
- *        odd: by powers of two factors and quotients are exact in any order; or of 'read_extent'.
+ *        odd: by powers of two factors and quotients are exact in any order. With 'sizes' they and
+ *        what else has a size that a shader may ask for have others, and what is stored to is no
+ *        smaller for it.
  *  DU-5  What no copy fills is filled all the same: inline uniform blocks hold the numbers of a
  *        buffer, others for each seed; images of several samples, DS-2.
  *
@@ -51,6 +53,7 @@ struct bf_test_place {
 /* A piece of the arena. */
 struct bf_test_buffer {
     VkDeviceSize offset, size;
+    VkDeviceSize range;   /* of it that descriptors have; 0: all */
     const uint8_t *kinds; /* borrowed */
     uint32_t kind_count, period;
     bool texels; /* of this format, not words */
@@ -116,6 +119,16 @@ struct bf_test_write {
     VkWriteDescriptorSetInlineUniformBlock block;
 };
 
+/* Sizes that a shader may ask for, other than the usual ones. Zeroed: the usual ones. */
+struct bf_test_sizes {
+    uint32_t read[3], levels; /* of images that are only read */
+    uint32_t stored[3];       /* of those that are stored to, where the runs don't reach further */
+    bool even;                /* these, and layers and elements, are powers of two */
+    uint32_t layers;          /* so many more than usual */
+    uint32_t texels;          /* of texel buffers */
+    uint32_t times, more;     /* of open arrays: so many times the elements, and so many more */
+};
+
 struct bf_test_resources {
     const struct bf_test_place *place;
     const char *why; /* static: why VK_ERROR_FEATURE_NOT_PRESENT was returned */
@@ -127,8 +140,7 @@ struct bf_test_resources {
     /* Of images: how far the runs reach, as far as memory allows (DU-4). Set before they are
      * planned, if it is more than the least; as it is built it may become less. */
     uint32_t extent[3];
-    /* Of images that are only read, and of how many levels; 0: as suits the runs. Likewise. */
-    uint32_t read_extent[3], read_levels;
+    struct bf_test_sizes sizes; /* likewise */
     bool
         others; /* images are of numbers of 32 bits, such as are in a binding's classes. Likewise */
 

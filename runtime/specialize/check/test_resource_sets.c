@@ -37,7 +37,7 @@ static VkFormat image_format(const struct bf_check_binding *binding, bool storag
 /* Of an image that is only read, where its size is not left to the runs. */
 static VkExtent3D read_extent(const struct bf_test_resources *resources, VkImageViewType view)
 {
-    const uint32_t *extent = resources->read_extent;
+    const uint32_t *extent = resources->sizes.read;
     switch (view) {
     case VK_IMAGE_VIEW_TYPE_1D:
     case VK_IMAGE_VIEW_TYPE_1D_ARRAY:
@@ -83,9 +83,9 @@ static VkResult plan_image(struct bf_test_resources *resources,
         .classes = classes,
         .usage = storage ? VK_IMAGE_USAGE_STORAGE_BIT : VK_IMAGE_USAGE_SAMPLED_BIT,
         .samples = binding->samples,
-        .levels = single                   ? 1
-                  : resources->read_levels ? resources->read_levels
-                                           : 3,
+        .levels = single                    ? 1
+                  : resources->sizes.levels ? resources->sizes.levels
+                                            : 3,
         .extent = storage ? (VkExtent3D){0} : read_extent(resources, binding->view),
         .written = storage && binding->written,
     };
@@ -110,8 +110,26 @@ static VkResult plan_texels(struct bf_test_resources *resources,
     if (!bf_texel_of(format, VK_IMAGE_ASPECT_COLOR_BIT, &buffer.texel) ||
         !(can.bufferFeatures & needed))
         return bf_test_resources_refuse(resources, "a texel buffer's format is not known here");
-    buffer.size = (VkDeviceSize)buffer.texel.size * TEXEL_BUFFER;
+    buffer.range = (VkDeviceSize)buffer.texel.size *
+                   (resources->sizes.texels ? resources->sizes.texels : TEXEL_BUFFER);
+    buffer.size = buffer.range;
     return bf_test_resources_add_buffer(resources, &buffer, index);
+}
+
+/* Of a buffer with an open array, which has other lengths then [CK-16]; 0: the usual one. */
+static VkDeviceSize other_range(const struct bf_test_resources *resources,
+                                const struct bf_check_binding *binding, VkDeviceSize size)
+{
+    const struct bf_test_sizes *sizes = &resources->sizes;
+    const VkDeviceSize usual = (size - binding->block_size) / binding->array_stride;
+    if (!sizes->times)
+        return 0;
+    VkDeviceSize count = usual * sizes->times + sizes->more;
+    if (sizes->even)
+        count = bf_test_resources_even(count);
+    else
+        count |= 1;
+    return (binding->block_size + count * binding->array_stride + 3) / 4 * 4;
 }
 
 static VkResult plan_buffer(struct bf_test_resources *resources,
@@ -131,8 +149,10 @@ static VkResult plan_buffer(struct bf_test_resources *resources,
     if (open && (size - binding->block_size) / binding->array_stride < resources->least_elements)
         resources->least_elements =
             (uint32_t)((size - binding->block_size) / binding->array_stride);
+    const VkDeviceSize range = open && robust ? other_range(resources, binding, size) : 0;
     const struct bf_test_buffer buffer = {
-        .size = size,
+        .size = range ? range : size,
+        .range = range,
         .kinds = binding->kinds,
         .kind_count = binding->kind_count,
         .period = binding->period,
@@ -308,7 +328,7 @@ static VkResult make_view(struct bf_test_resources *resources, uint32_t index, V
         .buffer = resources->arena,
         .format = buffer->format,
         .offset = buffer->offset,
-        .range = (VkDeviceSize)buffer->texel.size * TEXEL_BUFFER,
+        .range = buffer->range,
     };
     if (!bf_test_resources_grow(&resources->views, resources->view_count, &resources->view_capacity,
                                 sizeof(resources->views[0])))
@@ -407,7 +427,7 @@ static void write_buffers(struct bf_test_resources *resources, struct bf_test_wr
     VkDescriptorBufferInfo *infos = write->infos;
     for (uint32_t i = 0; i < write->binding->count; i++) {
         const struct bf_test_buffer *buffer = &resources->buffers[write->first + i % write->copies];
-        infos[i] = (VkDescriptorBufferInfo){resources->arena, buffer->offset, buffer->size};
+        infos[i] = (VkDescriptorBufferInfo){resources->arena, buffer->offset, buffer->range};
     }
     write->write.pBufferInfo = infos;
 }

@@ -9,6 +9,9 @@
 /* 'array' is the address of a pointer: it gets room for one more than 'count'. */
 bool bf_test_resources_grow(void *array, uint32_t count, uint32_t *room, size_t size);
 
+/* The least power of two that is no less. */
+uint64_t bf_test_resources_even(uint64_t least);
+
 #define BF_TEST_REGIONS 32 /* of an image: aspects times levels */
 
 /* Copies of all of an image, between it and a buffer where it lies at its offset; 'sizes' in bytes,

@@ -496,8 +496,10 @@ static const struct {
     {SpvBuiltInShadingRateKHR, UNVARIED_HERE, "gl_ShadingRateEXT"},
     {SpvBuiltInInstanceIndex, UNVARIED_WITH_INSTANCES, "gl_InstanceIndex"},
     {SpvBuiltInVertexIndex, UNVARIED_FLAT, "gl_VertexIndex"},
+    {SpvBuiltInMax, UNVARIED_HERE, "textureSamples()"}, /* no input, but like one */
 };
-#define UNVARIED (sizeof(unvaried) / sizeof(unvaried[0]))
+#define UNVARIED         (sizeof(unvaried) / sizeof(unvaried[0]))
+#define UNVARIED_SAMPLES (BF_NEEDED_UNVARIED << (UNVARIED - 1))
 _Static_assert(BF_NEEDED_ALL == (BF_NEEDED_UNVARIED << UNVARIED) - 1, "a bit for each");
 
 const char *bf_needed_unvaried(uint32_t sources)
@@ -545,8 +547,9 @@ static uint32_t unvaried_bit(const struct bf_module *m, const struct bf_instruct
 
 static bool asks_for_sizes(uint16_t opcode)
 {
-    return opcode == SpvOpImageQuerySizeLod || opcode == SpvOpImageQuerySize ||
-           opcode == SpvOpImageQueryLod || opcode == SpvOpImageQueryLevels;
+    return opcode == SpvOpArrayLength || opcode == SpvOpImageQuerySizeLod ||
+           opcode == SpvOpImageQuerySize || opcode == SpvOpImageQueryLod ||
+           opcode == SpvOpImageQueryLevels;
 }
 
 static bool is_index(const struct bf_instruction *in)
@@ -593,6 +596,13 @@ static bool is_flat_load(const struct bf_module *m, const struct bf_instruction 
     return bf_pointer_storage(m, pointer) == SpvStorageClassInput && is_flat(m, pointer);
 }
 
+/* Whether it is an input attachment's, whose texels lie where the fragment does. */
+static bool image_subpass(const struct bf_module *m, uint32_t image)
+{
+    const struct bf_instruction *type = bf_value_type(m, image);
+    return type && type->opcode == SpvOpTypeImage && bf_word(m, type, 3) == SpvDimSubpassData;
+}
+
 /* Whether a load brings all invocations the same, of what may be another where the variant runs;
  * or those of one primitive, of which draws have but one. */
 static bool is_uniform_load(const struct needed *n, uint32_t b, const struct bf_instruction *in)
@@ -605,6 +615,16 @@ static bool is_uniform_load(const struct needed *n, uint32_t b, const struct bf_
              !(n->origins.value[pointer] & BF_ORIGIN_VARYING))) &&
            !n->origins.folded[in->result] &&
            bf_left_of(&n->left, in, n->flow.blocks[b].label, 0) == BF_LEFT_OPEN;
+}
+
+/* Whether all invocations read the same texels. */
+static bool is_uniform_texel(const struct needed *n, const struct bf_instruction *in)
+{
+    bool uniform = !image_subpass(n->m, bf_word(n->m, in, 3));
+    for (uint32_t w = 4; w < in->count; w++)
+        uniform = uniform && !(bf_word_is_id(n->m, in, w) &&
+                               n->origins.value[bf_word(n->m, in, w)] & BF_ORIGIN_VARYING);
+    return uniform;
 }
 
 /* Whether it is computed with what isn't constant and with a 0 or an infinity that folding makes
@@ -638,10 +658,16 @@ static uint32_t sources_find(const struct needed *n)
                 is_flat_load(n->m, in) ? BF_NEEDED_UNIFORM | BF_NEEDED_FLAT : BF_NEEDED_UNIFORM;
         if (meets_special(n, in))
             sources |= BF_NEEDED_SPECIALS;
-        if (asks_for_sizes(in->opcode))
+        if (asks_for_sizes(in->opcode)) {
             sources |= BF_NEEDED_SIZES;
-        else if (in->result && is_image(in->opcode) && n->value[in->result])
+        } else if (in->opcode == SpvOpImageQuerySamples) {
+            asked |= UNVARIED_SAMPLES;
+            sources |= n->value[in->result] ? UNVARIED_SAMPLES : 0;
+        } else if (in->result && is_image(in->opcode) && n->value[in->result]) {
             sources |= BF_NEEDED_TEXELS;
+            if (is_uniform_texel(n, in))
+                sources |= BF_NEEDED_UNIFORM;
+        }
     }
     if (((sources & BF_NEEDED_PLACES) || asked) && chooses_own(n))
         sources |= asked | (sources & BF_NEEDED_PLACES ? BF_NEEDED_PLACED : 0);

@@ -22,8 +22,9 @@
  *  FN-4  Told is also of what else such values are made, that a check has but few of, or that a
  *        program may change: enum bf_needed_source. Of a module that can't be followed it is all.
  *  FN-8  And which built-in inputs, that are the same in all of a check, or nearly so, such values
- *        may be made of (bf_needed_unvaried), or a stage before has that they may come from
- *        (bf_needed_unvaried_before): what it compares says nothing of others.
+ *        may be made of (bf_needed_unvaried), how many samples an image has among them, or a stage
+ *        before has that they may come from (bf_needed_unvaried_before): what it compares says
+ *        nothing of others.
  *
  * Nothing is needed that isn't left once push constants have their values (left.h, FN-2).
  *
@@ -40,16 +41,16 @@
 enum bf_needed_source {
     BF_NEEDED_PLACES = 1 << 0, /* it asks which fragment, workgroup or invocation it is */
     BF_NEEDED_PLACED = 1 << 1, /* and values that folding can touch may be made of it */
-    BF_NEEDED_SIZES = 1 << 2,  /* it asks for sizes of images */
+    BF_NEEDED_SIZES = 1 << 2,  /* it asks for sizes of images, or lengths of buffers' arrays */
     BF_NEEDED_TEXELS = 1 << 3, /* such values may be made of what it reads of images */
-    /* And of push constants that aren't folded, or elements of buffers, that all invocations read
-     * alike. */
+    /* And of push constants that aren't folded, elements of buffers, or texels, that all
+     * invocations read alike. */
     BF_NEEDED_UNIFORM = 1 << 4,
     BF_NEEDED_SPECIALS = 1 << 5, /* a 0 or an infinity, constant then, meets what isn't: ranges.h */
     BF_NEEDED_FLAT = 1 << 6,     /* such values may be made of what one vertex brings a primitive */
     BF_NEEDED_UNVARIED =
         1 << 7, /* the first of bf_needed_unvaried, which has the bits above, too */
-    BF_NEEDED_ALL = (1 << 16) - 1,
+    BF_NEEDED_ALL = (1 << 17) - 1,
 };
 
 struct bf_needed_info {

@@ -118,7 +118,7 @@ struct search {
 
 enum { COME = 1, SHIFTED = 2 };
 
-static void search_add(struct search *s, uint32_t id, bool shifted)
+static void bits_add(struct search *s, uint32_t id, bool shifted)
 {
     const uint8_t as = shifted ? COME | SHIFTED : COME;
     if (id >= s->m->bound || (s->seen[id] & as) == as)
@@ -148,7 +148,7 @@ static void search_stores(struct search *s, uint32_t variable, bool shifted)
         const struct bf_instruction *to =
             in->opcode == SpvOpStore ? pointer_root(m, bf_word(m, in, 1)) : NULL;
         if (to && to->result == variable)
-            search_add(s, bf_word(m, in, 2), shifted);
+            bits_add(s, bf_word(m, in, 2), shifted);
     }
 }
 
@@ -173,7 +173,7 @@ static void search_arguments(struct search *s, uint32_t parameter, bool shifted)
     for (uint32_t i = 0; i < m->instruction_count && s->budget; i++, s->budget--) {
         const struct bf_instruction *in = &m->instructions[i];
         if (in->opcode == SpvOpFunctionCall && bf_word(m, in, 3) == function)
-            search_add(s, bf_word(m, in, 4 + number), shifted);
+            bits_add(s, bf_word(m, in, 4 + number), shifted);
     }
 }
 
@@ -186,7 +186,7 @@ static void search_returned(struct search *s, uint32_t function, bool shifted)
          i++, s->budget--) {
         const struct bf_instruction *in = &s->m->instructions[i];
         if (in->opcode == SpvOpReturnValue)
-            search_add(s, bf_word(s->m, in, 1), shifted);
+            bits_add(s, bf_word(s->m, in, 1), shifted);
     }
 }
 
@@ -198,13 +198,13 @@ static void search_visit(struct search *s, uint32_t id)
     const bool shifted = s->seen[id] & SHIFTED;
     switch (in ? in->opcode : SpvOpNop) {
     case SpvOpLoad:
-        search_add(s, bf_word(m, in, 3), shifted);
+        bits_add(s, bf_word(m, in, 3), shifted);
         return;
     case SpvOpAccessChain:
     case SpvOpInBoundsAccessChain:
         root = pointer_root(m, id);
         if (root)
-            search_add(s, root->result, shifted);
+            bits_add(s, root->result, shifted);
         return;
     case SpvOpVariable:
         if (bf_word(m, in, 3) == SpvStorageClassFunction ||
@@ -221,11 +221,11 @@ static void search_visit(struct search *s, uint32_t id)
     case SpvOpShiftRightArithmetic:
     case SpvOpBitFieldUExtract:
     case SpvOpBitFieldSExtract:
-        search_add(s, bf_word(m, in, 3), true);
+        bits_add(s, bf_word(m, in, 3), true);
         return;
     case SpvOpShiftLeftLogical:
     case SpvOpVectorExtractDynamic:
-        search_add(s, bf_word(m, in, 3), shifted);
+        bits_add(s, bf_word(m, in, 3), shifted);
         return;
     case SpvOpCopyObject:
     case SpvOpBitcast:
@@ -239,7 +239,7 @@ static void search_visit(struct search *s, uint32_t id)
     case SpvOpBitwiseOr:
         for (uint32_t w = 3; w < in->count; w++)
             if (bf_word_is_id(m, in, w))
-                search_add(s, bf_word(m, in, w), shifted);
+                bits_add(s, bf_word(m, in, w), shifted);
         return;
     default:
         return;
@@ -272,11 +272,11 @@ static bool bits_find(struct bf_blocks *blocks)
     for (uint32_t i = 0; s.seen && s.stack && i < m->instruction_count; i++) {
         const struct bf_instruction *in = &m->instructions[i];
         if (in->opcode == SpvOpBitcast && bf_value_has_floats(m, in->result))
-            search_add(&s, bf_word(m, in, 3), true);
+            bits_add(&s, bf_word(m, in, 3), true);
         else if (unpacks(m, in))
-            search_add(&s, bf_word(m, in, 5), true);
+            bits_add(&s, bf_word(m, in, 5), true);
         else if (in->opcode == SpvOpConvertUToF || in->opcode == SpvOpConvertSToF)
-            search_add(&s, bf_word(m, in, 3), false);
+            bits_add(&s, bf_word(m, in, 3), false);
     }
     while (s.count && s.budget)
         search_visit(&s, s.stack[--s.count]);

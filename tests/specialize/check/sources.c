@@ -9,6 +9,7 @@
 #include "shaders/check_choice.comp.h"
 #include "shaders/check_narrow.comp.h"
 #include "shaders/check_place.frag.h"
+#include "shaders/check_sizes.comp.h"
 #include "shaders/check_sources.comp.h"
 #include "shaders/check_told.comp.h"
 #include "shaders/check_unvaried.comp.h"
@@ -99,6 +100,50 @@ WORLD_TEST(textures_are_of_many_sizes, sources_open(8, 4))
 WORLD_TEST(textures_are_of_one_size_where_nobody_asks, sources_open(8, 4))
 {
     expect_cases(w, 0, 6, 9, "====");
+}
+
+static const struct bf_check_binding sized_bindings[] = {
+    {0, VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, 1, .used = true, .written = true,
+     .view = VK_IMAGE_VIEW_TYPE_2D, .format = VK_FORMAT_R8G8B8A8_UNORM, .number = BF_TEXEL_SFLOAT},
+    {1, VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, 1, .used = true, .written = true,
+     .view = VK_IMAGE_VIEW_TYPE_2D_ARRAY, .format = VK_FORMAT_R8G8B8A8_UNORM,
+     .number = BF_TEXEL_SFLOAT},
+    {2, VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER, 1, .used = true, .number = BF_TEXEL_SFLOAT},
+    {3, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, .used = true, .written = true, .array_stride = 4},
+};
+
+/* Also what is stored to, and arrays, and buffers: no smaller than usual. */
+TEST(what_has_a_size_is_of_many_sizes)
+{
+    for (uint32_t matters = 0; matters < 2; matters++) {
+        struct world *w = sources_open(4, 4);
+        struct bf_check_set both[2] = {{.binding_count = 4, .bindings = sized_bindings}, sets[1]};
+        subject_init(w, 2, both, 8);
+        w->s.layout.set_count = 1;
+        w->s.check.workgroup[0] = w->s.check.workgroup[1] = 8;
+        w->s.check.workgroup[2] = 1;
+        trial_init(w, COMPUTE(w, check_sizes_comp, 0));
+        w->t.info.groups[0] = w->t.info.groups[1] = 4;
+        w->t.info.groups[2] = 1;
+        w->t.push[0] = 0x3f400000;
+        struct bf_check_plan plan = {.seeds = 1, .sources = matters ? BF_NEEDED_SIZES : 0};
+        for (uint32_t i = 0; i < BF_CHECK_SEEDS; i++) {
+            const bool sizes =
+                bf_seeds[i].shape >= BF_SHAPE_LEAST && bf_seeds[i].shape <= BF_SHAPE_TALL;
+            plan.seeds |= (uint64_t)(sizes && matters) << i;
+            plan.groups[i][0] = plan.groups[i][1] = 4;
+            plan.groups[i][2] = 1;
+        }
+        w->t.info.plan = &plan;
+        for (int32_t i = 1; i <= 8; i++)
+            trial_add(w, COMPUTE(w, check_sizes_comp, i));
+        expect_forms(w, matters ? "!!!=!!!!" : "========");
+        w->t.info.form_count = 0;
+        for (int32_t i = 9; i <= 11; i++)
+            trial_add(w, COMPUTE(w, check_sizes_comp, i));
+        expect_forms(w, matters ? "!!=" : "===");
+        world_close(w);
+    }
 }
 
 /* [CK-19] */

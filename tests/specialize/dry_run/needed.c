@@ -75,8 +75,11 @@ static const struct {
     {"UNIFORM_ELEMENT", false, true, false, BF_NEEDED_UNIFORM},
     {"UNIFORM_INTEGER", false, true, false, BF_NEEDED_UNIFORM},
     {"SIZED", false, true, false, BF_NEEDED_SIZES},
+    {"SIZED_ARRAY", false, true, false, BF_NEEDED_SIZES},
     {"TEXELS", false, true, false, BF_NEEDED_TEXELS},
     {"TEXELS_WHOLE", false, true, false, BF_NEEDED_TEXELS},
+    {"TEXELS_UNIFORM", false, true, false, BF_NEEDED_TEXELS | BF_NEEDED_UNIFORM},
+    {"TEXELS_SAMPLED", false, true, false, BF_NEEDED_TEXELS | BF_NEEDED_UNIFORM},
     {"TEXELS_BESIDE", false, true, false, 0},
     {"SPECIAL_ADDED", false, true, false, BF_NEEDED_SPECIALS},
     {"SPECIAL_EVALUATED", false, true, false, BF_NEEDED_SPECIALS},
@@ -227,6 +230,8 @@ TEST(inputs_that_checks_do_not_vary)
         {"RATE", "gl_ShadingRateEXT"},
         {"VIEW", "none"},
         {"FACING", "none"},
+        {"SAMPLES", "textureSamples()"},
+        {"SAMPLES_BESIDE", "none"},
     };
     char name[64];
     for (size_t i = 0; i < 2 * sizeof(inputs) / sizeof(inputs[0]); i++) {

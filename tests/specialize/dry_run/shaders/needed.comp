@@ -428,11 +428,24 @@ void main()
 #endif
 #ifdef CASE_TEXELS
     beside.words[i] = min(x, y);
-    r = texelFetch(image, ivec2(0), 0).r * push.k;
+    r = texelFetch(image, ivec2(int(i), 0), 0).r * push.k;
 #endif
 #ifdef CASE_TEXELS_WHOLE
     beside.words[i] = min(x, y);
-    r = float(texelFetch(whole_image, ivec2(0), 0).r) * push.k;
+    r = float(texelFetch(whole_image, ivec2(0, int(i)), 0).r) * push.k;
+#endif
+#ifdef CASE_TEXELS_UNIFORM
+    // the same for all
+    beside.words[i] = min(x, y);
+    r = (x + texelFetch(image, ivec2(push.mode, 0), 0).r) * push.k;
+#endif
+#ifdef CASE_TEXELS_SAMPLED
+    beside.words[i] = min(x, y);
+    r = (x + textureLod(image, vec2(0.5), 0.0).r) * push.k;
+#endif
+#ifdef CASE_SIZED_ARRAY
+    beside.words[i] = min(x, y);
+    r = float(given.numbers.length()) * push.k;
 #endif
 #ifdef CASE_TEXELS_BESIDE
     beside.words[i] = min(x, texelFetch(image, ivec2(0), 0).r);

@@ -5,6 +5,7 @@
 #extension GL_EXT_multiview : require
 #extension GL_EXT_device_group : require
 #extension GL_EXT_fragment_shading_rate : require
+#extension GL_ARB_shader_texture_image_samples : require
 layout(push_constant) uniform Push {
     int mode;
     float k;
@@ -13,6 +14,7 @@ layout(push_constant) uniform Push {
 layout(binding = 2) readonly buffer In {
     float numbers[];
 } given;
+layout(binding = 7) uniform sampler2DMS several;
 layout(location = 0) in vec2 place;
 #if defined(CASE_FLAT) || defined(CASE_FLAT_BESIDE)
 layout(location = 2) flat in float own;
@@ -79,6 +81,12 @@ void main()
 #endif
 #ifdef CASE_FACING
     r = gl_FrontFacing ? push.k : place.x;
+#endif
+#ifdef CASE_SAMPLES
+    r = float(textureSamples(several)) * push.k;
+#endif
+#ifdef CASE_SAMPLES_BESIDE
+    beside = float(textureSamples(several));
 #endif
     color = r;
     other = beside;
