@@ -634,23 +634,32 @@ static void fill_attribute(const struct bf_test_resources *resources,
     }
 }
 
-/* Depths are quarters, which a shader's may equal. */
-static void fill_depths(const struct bf_inputs *inputs, uint64_t stream,
+bool bf_test_resources_any(const struct bf_inputs *inputs, const struct bf_test_image_info *info)
+{
+    const uint32_t number = inputs->seed >> 16 ? inputs->seed >> 16 : inputs->seed;
+    return (number & 2) && (!info->written || (info->usage & VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT));
+}
+
+float bf_test_resources_unit(const struct bf_inputs *inputs, uint64_t stream, bool any)
+{
+    const struct bf_texel floats = {
+        .size = 4, .kind = BF_TEXEL_SFLOAT, .component_count = 1, .bits = {32}};
+    const struct bf_texel parts = {
+        .size = 4, .kind = BF_TEXEL_UNORM, .component_count = 1, .bits = {24}};
+    struct bf_inputs small = *inputs;
+    uint32_t word;
+    float unit;
+    small.style = BF_INPUTS_SMALL;
+    bf_inputs_texels(&small, stream, any ? &parts : &floats, &word, 4);
+    memcpy(&unit, &word, 4);
+    return any ? (float)word / 16777215.0f : unit;
+}
+
+static void fill_depths(const struct bf_inputs *inputs, uint64_t stream, bool any,
                         const struct bf_texel *texel, uint8_t *bytes, size_t size)
 {
-    struct bf_inputs small = *inputs;
-    const struct bf_texel floats = {.size = 4,
-                                    .block_width = 1,
-                                    .block_height = 1,
-                                    .kind = BF_TEXEL_SFLOAT,
-                                    .component_count = 1,
-                                    .bits = {32}};
-    small.style = BF_INPUTS_SMALL;
     for (size_t at = 0; at + texel->size <= size; at += texel->size) {
-        float depth;
-        uint8_t value[4];
-        bf_inputs_texels(&small, stream + at / texel->size, &floats, value, 4);
-        memcpy(&depth, value, 4);
+        const float depth = bf_test_resources_unit(inputs, stream + at / texel->size, any);
         uint32_t word = (uint32_t)(depth * (double)((1u << texel->bits[0] % 32) - 1) + 0.5);
         memcpy(bytes + at, texel->kind == BF_TEXEL_SFLOAT ? (void *)&depth : (void *)&word,
                texel->size);
@@ -658,14 +667,15 @@ static void fill_depths(const struct bf_inputs *inputs, uint64_t stream,
 }
 
 /* Of a large image some texels are made up, and repeated. */
-static void fill_region(const struct bf_inputs *inputs, uint64_t stream, bool depth,
-                        uint32_t classes, const struct bf_texel *texel, uint8_t *bytes, size_t size)
+static void fill_region(const struct bf_inputs *inputs, uint64_t stream,
+                        const struct bf_test_image_info *info, bool depth,
+                        const struct bf_texel *texel, uint8_t *bytes, size_t size)
 {
     size_t period = (size_t)texel->size * PERIOD, made = size < period ? size : period;
     if (depth)
-        fill_depths(inputs, stream << 20, texel, bytes, made);
+        fill_depths(inputs, stream << 20, bf_test_resources_any(inputs, info), texel, bytes, made);
     else
-        bf_inputs_texels_of(inputs, classes, stream, texel, bytes, made);
+        bf_inputs_texels_of(inputs, info->classes, stream, texel, bytes, made);
     for (; made < size; made += made < size - made ? made : size - made)
         memcpy(bytes + made, bytes, made < size - made ? made : size - made);
 }
@@ -688,7 +698,7 @@ void bf_test_resources_fill(struct bf_test_resources *resources, const struct bf
         for (uint32_t k = 0; k < count && !has_several(image); k++) {
             uint64_t stream = UINT64_C(1) << 32 | (uint64_t)i << 8 | k;
             bool depth = regions[k].imageSubresource.aspectMask == VK_IMAGE_ASPECT_DEPTH_BIT;
-            fill_region(inputs, stream, depth, image->info.classes, &texels[k],
+            fill_region(inputs, stream, &image->info, depth, &texels[k],
                         bytes + regions[k].bufferOffset, sizes[k]);
         }
     }

@@ -16,6 +16,8 @@
  *        smaller for it.
  *  DU-5  What no copy fills is filled all the same: inline uniform blocks hold the numbers of a
  *        buffer, others for each seed; images of several samples, DS-2.
+ *  DU-6  Depths are quarters, which a shader's own may equal; on half of the seeds those that are
+ *        read, and colors of several samples that aren't floats, are any from 0 to 1.
  *
  * Plan them (bf_test_resources_add_...), then build them, then fill, upload, run and download as
  * often as wanted. Thread-safety: one thread at a time.

@@ -151,36 +151,53 @@ static VkResult build_target(const struct bf_test_resources *resources, struct b
         &several->framebuffer);
 }
 
-/* Of formats that can hold it, anything; of others, what all of them can. */
-static VkClearColorValue make_color(VkFormat format, uint64_t stream,
+/* The bits of the narrowest component that there is. */
+static uint32_t narrowest(const struct bf_texel *texel)
+{
+    uint32_t bits = 32;
+    for (uint32_t i = 0; i < texel->component_count; i++)
+        bits = texel->bits[i] < bits ? texel->bits[i] : bits;
+    return bits;
+}
+
+/* Of formats of floats, anything; of others what all of them can hold, or on half of the seeds any
+ * that this one can. */
+static VkClearColorValue make_color(const struct bf_test_image_info *info, uint64_t stream,
                                     const struct bf_inputs *inputs)
 {
     struct bf_texel texel = {0},
                     whole = {.size = 16, .component_count = 4, .bits = {32, 32, 32, 32}};
     struct bf_inputs small = *inputs;
     VkClearColorValue color;
-    bf_texel_of(format, VK_IMAGE_ASPECT_COLOR_BIT, &texel);
-    bool integers = texel.kind == BF_TEXEL_UINT || texel.kind == BF_TEXEL_SINT;
+    bf_texel_of(info->format, VK_IMAGE_ASPECT_COLOR_BIT, &texel);
+    const bool any = bf_test_resources_any(inputs, info);
+    const bool integers = texel.kind == BF_TEXEL_UINT || texel.kind == BF_TEXEL_SINT;
+    const uint32_t bits = any ? narrowest(&texel) - (texel.kind == BF_TEXEL_SINT) : 1;
     whole.kind = integers ? BF_TEXEL_UINT : BF_TEXEL_SFLOAT;
-    if (texel.kind != BF_TEXEL_SFLOAT)
+    if (texel.kind != BF_TEXEL_SFLOAT && !(integers && any))
         small.style = BF_INPUTS_SMALL;
     bf_inputs_texels(&small, stream, &whole, &color, sizeof(color));
-    for (uint32_t i = 0; i < 4 && integers; i++)
-        color.uint32[i] &= 1; /* even A2 signed has 0 and 1 */
+    for (uint32_t i = 0; i < 4; i++) {
+        if (integers)
+            color.uint32[i] &= UINT32_MAX >> (32 - bits); /* even A2 signed has 0 and 1 */
+        else if (any && texel.kind != BF_TEXEL_SFLOAT)
+            color.float32[i] =
+                bf_test_resources_unit(inputs, stream | (uint64_t)(i + 1) << 40, any);
+        if (texel.kind == BF_TEXEL_SNORM && any && !inputs->timid)
+            color.float32[i] = 2.0f * color.float32[i] - 1.0f;
+    }
     return color;
 }
 
-/* Depths are quarters, which a shader's may equal. */
-static VkClearDepthStencilValue make_depth(uint64_t stream, const struct bf_inputs *inputs)
+static VkClearDepthStencilValue make_depth(const struct bf_test_image_info *info, uint64_t stream,
+                                           const struct bf_inputs *inputs)
 {
-    const struct bf_texel floats = {
-        .size = 4, .kind = BF_TEXEL_SFLOAT, .component_count = 1, .bits = {32}};
     const struct bf_texel bytes = {
         .size = 4, .kind = BF_TEXEL_UINT, .component_count = 1, .bits = {8}};
     struct bf_inputs small = *inputs;
     VkClearDepthStencilValue value;
     small.style = BF_INPUTS_SMALL;
-    bf_inputs_texels(&small, stream, &floats, &value.depth, 4);
+    value.depth = bf_test_resources_unit(inputs, stream, bf_test_resources_any(inputs, info));
     bf_inputs_texels(&small, stream + 1, &bytes, &value.stencil, 4);
     return value;
 }
@@ -206,9 +223,9 @@ void bf_samples_record_fill(const struct bf_test_resources *resources, VkCommand
                 UINT64_C(3) << 32 | (uint64_t)index << 16 | (y / height * TILES + x / width) * 2;
             VkClearAttachment clear = {.aspectMask = image->aspects};
             if (image->aspects == VK_IMAGE_ASPECT_COLOR_BIT)
-                clear.clearValue.color = make_color(image->info.format, stream, inputs);
+                clear.clearValue.color = make_color(&image->info, stream, inputs);
             else
-                clear.clearValue.depthStencil = make_depth(stream, inputs);
+                clear.clearValue.depthStencil = make_depth(&image->info, stream, inputs);
             const VkClearRect rect = {
                 .rect = {{(int32_t)x, (int32_t)y},
                          {extent.width - x < width ? extent.width - x : width,

@@ -9,6 +9,11 @@
 /* 'array' is the address of a pointer: it gets room for one more than 'count'. */
 bool bf_test_resources_grow(void *array, uint32_t count, uint32_t *room, size_t size);
 
+/* Whether shaders may read it, and the seed is of the half on which any numbers lie there [DU-6] */
+bool bf_test_resources_any(const struct bf_inputs *inputs, const struct bf_test_image_info *info);
+/* One from 0 to 1, or a quarter. */
+float bf_test_resources_unit(const struct bf_inputs *inputs, uint64_t stream, bool any);
+
 /* The least power of two that is no less. */
 uint64_t bf_test_resources_even(uint64_t least);
 

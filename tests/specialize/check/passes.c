@@ -257,6 +257,16 @@ TEST(input_attachments_are_those_of_the_subpass)
     }
 }
 
+/* [DU-6] */
+TEST(depths_that_are_read_are_any)
+{
+    struct deferred p;
+    deferred_init(&p, VK_FORMAT_D16_UNORM);
+    struct drawing *d = reads_open(&p);
+    expect_drawing(d, "=....!!");
+    drawing_close(d);
+}
+
 TEST(input_attachments_may_have_several_samples)
 {
     const struct bf_check_binding binding = INPUT(0, 1, 0);
@@ -276,7 +286,7 @@ TEST(input_attachments_may_have_several_samples)
     d->g.samples.rasterizationSamples = SAMPLES;
     drawing_use_pass(d, &pass);
     d->g.info.subpass = 1;
-    expect_drawing(d, "=!!");
+    expect_drawing(d, "=!!!");
     drawing_close(d);
 }
 

@@ -22,6 +22,8 @@ void main()
         color.x = 0.0;
     if (CASE == 4 && a.x > 0.5)
         color.x = intBitsToFloat(floatBitsToInt(color.x) ^ 1);
+    if (CASE == 6 && abs(z * 4.0 - round(z * 4.0)) > 0.05)
+        color.x = 0.0;
     if (CASE == 5 && a.z != 0.0 && a.z != b.z) // not if these were the depth
         color.x = 0.0;
 }

@@ -14,6 +14,9 @@ void main()
         color += subpassLoad(colors, i) * push.factor;
     if (CASE == 1 && subpassLoad(colors, 3).x > 0.4)
         color.y = 0.0;
+    const float there = subpassLoad(colors, 2).y * 4.0;
+    if (CASE == 3 && abs(there - round(there)) > 0.05)
+        color.y = 0.0;
     if (CASE == 2 && gl_SampleID == 1)
         color.x = intBitsToFloat(floatBitsToInt(color.x) ^ 1);
 }
