@@ -616,16 +616,26 @@ static void fill_buffer(const struct bf_test_resources *resources, const struct 
                     (uint32_t *)bytes, buffer->size / 4);
 }
 
+/* Without the parity of those that came last. */
+static uint32_t seed_number(const struct bf_inputs *inputs)
+{
+    return inputs->seed >> 16 ? inputs->seed >> 16 : inputs->seed;
+}
+
 static void fill_attribute(const struct bf_test_resources *resources,
                            const struct bf_inputs *inputs, uint32_t index)
 {
     static const float scales[] = {1.0f, BF_TEST_EXTENT, 0.5f};
+    static const float depths[] = {0.125f, 0.5f, 0.9375f}, farther[] = {1.0f, 2.5f, 0.5f};
     const struct bf_test_attribute *attribute = &resources->attributes[index];
     uint8_t *bytes = (uint8_t *)resources->source.mapped + attribute->offset;
-    float scale = scales[inputs->seed % 3];
+    const float scale = scales[inputs->seed % 3];
+    const bool deep = seed_number(inputs) & 4;
     for (uint32_t i = 0; i < attribute->count; i++, bytes += attribute->stride) {
-        const float position[4] = {covering[i % 6][0] * scale, covering[i % 6][1] * scale,
-                                   (float)(1 + inputs->seed % 3) / 4.0f, 1.0f};
+        const float w = deep && attribute->texel.size == 16 ? farther[i % 3] : 1.0f;
+        const float z = deep ? depths[i % 3] : (float)(1 + inputs->seed % 3) / 4.0f;
+        const float position[4] = {covering[i % 6][0] * scale * w, covering[i % 6][1] * scale * w,
+                                   z * w, w};
         if (attribute->position)
             memcpy(bytes, position, attribute->texel.size);
         else
@@ -636,8 +646,8 @@ static void fill_attribute(const struct bf_test_resources *resources,
 
 bool bf_test_resources_any(const struct bf_inputs *inputs, const struct bf_test_image_info *info)
 {
-    const uint32_t number = inputs->seed >> 16 ? inputs->seed >> 16 : inputs->seed;
-    return (number & 2) && (!info->written || (info->usage & VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT));
+    return (seed_number(inputs) & 2) &&
+           (!info->written || (info->usage & VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT));
 }
 
 float bf_test_resources_unit(const struct bf_inputs *inputs, uint64_t stream, bool any)

@@ -18,6 +18,8 @@
  *        buffer, others for each seed; images of several samples, DS-2.
  *  DU-6  Depths are quarters, which a shader's own may equal; on half of the seeds those that are
  *        read, and colors of several samples that aren't floats, are any from 0 to 1.
+ *  DU-7  On half of the seeds the corners of a triangle from a buffer are of three depths, and lie
+ *        as far away, if their positions say how far that is.
  *
  * Plan them (bf_test_resources_add_...), then build them, then fill, upload, run and download as
  * often as wanted. Thread-safety: one thread at a time.
@@ -70,7 +72,8 @@ struct bf_test_attribute {
     uint32_t stride, count;
     struct bf_texel texel;
     /* Floats that may be a position: two triangles that cover everything between -1 and 1, seen
-     * from either side; in some seeds smaller, in some larger. */
+     * from either side; in some seeds smaller, in some larger, in half of them of several depths
+     * and, where it has all that, in perspective. */
     bool position;
 };
 

@@ -5,6 +5,8 @@
 #include "specialize/check/seeds.h"
 
 #include "shaders/check_corner.vert.h"
+#include "shaders/check_deep.frag.h"
+#include "shaders/check_deep.vert.h"
 #include "shaders/check_faces.frag.h"
 #include "shaders/check_instance.frag.h"
 #include "shaders/check_instance.vert.h"
@@ -220,6 +222,22 @@ TEST(vertices_cover_what_is_drawn_to)
         expect_drawing(d, "=!!!!");
         drawing_close(d);
     }
+}
+
+/* [DU-7] */
+DRAWING_TEST(vertices_are_of_several_depths, &drawing_shade_set, 1, &wide, VK_FORMAT_UNDEFINED)
+{
+    static const VkVertexInputBindingDescription binding = {0, 16, VK_VERTEX_INPUT_RATE_VERTEX};
+    VkVertexInputAttributeDescription attribute = {0, 0, VK_FORMAT_R32G32B32A32_SFLOAT, 0};
+    DRAWING_SHADER(d, 0, check_deep_vert);
+    DRAWING_SHADER(d, 1, check_deep_frag);
+    d->g.vertices.vertexBindingDescriptionCount = 1;
+    d->g.vertices.pVertexBindingDescriptions = &binding;
+    d->g.vertices.vertexAttributeDescriptionCount = 1;
+    d->g.vertices.pVertexAttributeDescriptions = &attribute;
+    expect_drawing(d, "=!!");
+    attribute.format = VK_FORMAT_R32G32B32_SFLOAT; /* it can't be in perspective */
+    expect_drawing(d, "==!");
 }
 
 /* Neither hides the other. [CK-24] */

@@ -197,11 +197,18 @@ WORLD_TEST(what_all_read_alike_has_many_values, sources_open(16, 1))
     expect_cases(w, BF_NEEDED_UNIFORM, 17, 19, "!!!");
 }
 
+/* A texel among it. */
+WORLD_TEST(a_texel_that_all_read_has_many_values, sources_open(16, 1))
+{
+    expect_cases(w, BF_NEEDED_UNIFORM, 22, 24, "!!!");
+}
+
 WORLD_TEST(what_does_not_matter_has_few, sources_open(16, 1))
 {
     const struct bf_check_plan plan = plan_make(w, 0);
     assert_int_equal(plan.more_seeds, 0xff);
     expect_cases(w, 0, 17, 19, "===");
+    expect_cases(w, 0, 22, 24, "======"); /* with those */
 }
 
 /* [CK-21] */
