@@ -167,12 +167,10 @@ VkResult helper_twin_check(struct helper_device *robust, struct bf_wire_check *c
     uint8_t other[BF_CHECK_PUSH_BYTES];
     struct twin twins[BF_CHECK_BUILDS] = {{.words = NULL}};
     struct helper_pipeline pipelines[BF_CHECK_BUILDS] = {{.sets = NULL}};
-    struct bf_check_plan usual = *plan;
     struct bf_wire_verdict now;
     bool changed = false;
     if (!helper_any_passed(verdict) || stage == UINT32_MAX)
         return VK_SUCCESS;
-    usual.more_seeds = 0; /* orders show on ordinary numbers */
     memcpy(other, push, sizeof(other));
     VkResult result = push_change(check, stage, other, &changed);
     check->push = other;
@@ -185,7 +183,7 @@ VkResult helper_twin_check(struct helper_device *robust, struct bf_wire_check *c
             result = helper_pipeline_make(robust, &check->builds[i], &pipelines[i]);
     }
     if (result == VK_SUCCESS)
-        result = helper_check_run(robust, check, pipelines, &usual, &now, hung);
+        result = helper_check_run(robust, check, pipelines, plan, &now, hung);
     if (result == VK_SUCCESS)
         helper_verdict_take_back(verdict, &now, "results, with other constants,");
     for (uint32_t i = 0; i < check->build_count; i++) {

@@ -6,7 +6,8 @@
  *        the literals and specialization constants of both, and among the push constants that are
  *        folded, are numbers close by: in which order a compiler takes factors shows with powers of
  *        two only where products overflow or are denormal, which few inputs bring about, and with
- *        others wherever something is rounded.
+ *        others wherever something is rounded. That is so on all inputs that the plan has: what is
+ *        read alike has but one value on each.
  * That runs on a device with robustBufferAccess, and no float that is another one then ends a loop,
  * selects an element, or becomes another integer, but by its bits: what the dry run said of loops
  * and indices holds. (Of a literal alone somebody might take the bits.)
