@@ -70,10 +70,11 @@
  *        also read of images and texel buffers of 32-bit numbers, which are any that formats of
  *        the bindings' classes hold. There is a plan only if it has such inputs.
  *  CK-20 Where a dry run goes before, and results may depend on what all invocations read alike, of
- *        push constants that aren't folded, elements of buffers, or texels, these are others on 56
- *        inputs more, of one workgroup (of what draws, on 20): each set of inputs has but one value
- *        of them. A fifth of these are denormal, others huge, infinite or NaN; integers of small
- *        blocks are of each magnitude.
+ *        push constants that aren't folded, elements of buffers, or texels, or on what a stage
+ *        before hands on, these are others on 56 inputs more, of one workgroup (of what draws, on
+ *        20): each set of inputs has but one value of them, or of what is the same in a primitive.
+ *        A fifth of these are denormal, others huge, infinite or NaN; integers of small blocks are
+ *        of each magnitude.
  *  CK-21 Where a dry run goes before, half of the floats of 8 inputs more (of what draws, of 4) lie
  *        about the square root of the greatest, or of the least, or are infinite: products of two
  *        only just overflow, or underflow, and where one of several factors is a power of two, the

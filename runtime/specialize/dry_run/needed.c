@@ -596,6 +596,19 @@ static bool is_flat_load(const struct bf_module *m, const struct bf_instruction 
     return bf_pointer_storage(m, pointer) == SpvStorageClassInput && is_flat(m, pointer);
 }
 
+/* Whether it is an input that a stage before hands on, which may be the same for a primitive, or
+ * for all of a draw, though nothing says so. */
+static bool is_handed_load(const struct bf_module *m, const struct bf_instruction *in)
+{
+    const uint32_t pointer = in->opcode == SpvOpLoad ? bf_word(m, in, 3) : 0;
+    if (bf_pointer_storage(m, pointer) != SpvStorageClassInput)
+        return false;
+    const struct bf_instruction *root = bf_definition(m, pointer);
+    while (root && (root->opcode == SpvOpAccessChain || root->opcode == SpvOpInBoundsAccessChain))
+        root = bf_definition(m, bf_word(m, root, 3));
+    return root && root->opcode == SpvOpVariable && !m->ids[root->result].has_builtin;
+}
+
 /* Whether it is an input attachment's, whose texels lie where the fragment does. */
 static bool image_subpass(const struct bf_module *m, uint32_t image)
 {
@@ -604,12 +617,12 @@ static bool image_subpass(const struct bf_module *m, uint32_t image)
 }
 
 /* Whether a load brings all invocations the same, of what may be another where the variant runs;
- * or those of one primitive, of which draws have but one. */
+ * or those of one primitive, of which draws have but one, or may. */
 static bool is_uniform_load(const struct needed *n, uint32_t b, const struct bf_instruction *in)
 {
     const uint32_t pointer = in->opcode == SpvOpLoad ? bf_word(n->m, in, 3) : 0;
     const uint32_t storage = bf_pointer_storage(n->m, pointer);
-    return (is_flat_load(n->m, in) ||
+    return (is_handed_load(n->m, in) ||
             ((storage == SpvStorageClassPushConstant || storage == SpvStorageClassUniform ||
               storage == SpvStorageClassStorageBuffer) &&
              !(n->origins.value[pointer] & BF_ORIGIN_VARYING))) &&

@@ -44,7 +44,7 @@ enum bf_needed_source {
     BF_NEEDED_SIZES = 1 << 2,  /* it asks for sizes of images, or lengths of buffers' arrays */
     BF_NEEDED_TEXELS = 1 << 3, /* such values may be made of what it reads of images */
     /* And of push constants that aren't folded, elements of buffers, or texels, that all
-     * invocations read alike. */
+     * invocations read alike; or of what a stage before hands on, which may be so. */
     BF_NEEDED_UNIFORM = 1 << 4,
     BF_NEEDED_SPECIALS = 1 << 5, /* a 0 or an infinity, constant then, meets what isn't: ranges.h */
     BF_NEEDED_FLAT = 1 << 6,     /* such values may be made of what one vertex brings a primitive */

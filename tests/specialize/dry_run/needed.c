@@ -267,16 +267,23 @@ TEST(inputs_of_a_stage_before)
     }
 }
 
-/* Of what a primitive has one draws have one. [FN-4] */
-TEST(what_is_flat_is_read_alike)
+/* Of what a primitive has one draws have one; and what is interpolated may be the same in all three
+ * corners. Which fragment it is tells them apart. [FN-4] */
+TEST(what_is_handed_on_may_be_read_alike)
 {
-    static const char *const names[] = {"needed_FLAT.frag", "needed_FLAT_BESIDE.frag",
-                                        "needed_SMOOTH.frag"};
-    for (uint32_t i = 0; i < 3; i++) {
+    static const struct {
+        const char *name;
+        bool uniform, flat;
+    } inputs[] = {{"needed_FLAT.frag", true, true},
+                  {"needed_FLAT_BESIDE.frag", false, false},
+                  {"needed_SMOOTH.frag", true, false},
+                  {"needed_SMOOTH_BESIDE.frag", false, false},
+                  {"needed_WHERE.frag", false, false}};
+    for (uint32_t i = 0; i < sizeof(inputs) / sizeof(inputs[0]); i++) {
         struct needed_of n;
-        needed_open(&n, names[i]);
-        assert_int_equal((n.sources & BF_NEEDED_UNIFORM) != 0, i == 0);
-        assert_int_equal((n.sources & BF_NEEDED_FLAT) != 0, i == 0);
+        needed_open(&n, inputs[i].name);
+        assert_int_equal((n.sources & BF_NEEDED_UNIFORM) != 0, inputs[i].uniform);
+        assert_int_equal((n.sources & BF_NEEDED_FLAT) != 0, inputs[i].flat);
         needed_close(&n);
     }
 }

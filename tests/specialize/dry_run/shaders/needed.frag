@@ -29,7 +29,11 @@ float scaled(int n)
 
 void main()
 {
+#if defined(CASE_FLAT_BESIDE) || defined(CASE_SMOOTH_BESIDE) || defined(CASE_WHERE)
+    float r = push.k, beside = place.y;
+#else
     float r = place.x + push.k, beside = place.y;
+#endif
 #ifdef CASE_LAYER
     r = (float(gl_Layer) + 0.1) * push.k;
 #endif
@@ -78,6 +82,12 @@ void main()
 #endif
 #ifdef CASE_SMOOTH
     r = (place.y + 0.1) * push.k;
+#endif
+#ifdef CASE_SMOOTH_BESIDE
+    beside = place.y + 0.1;
+#endif
+#ifdef CASE_WHERE
+    r = (gl_FragCoord.x + 0.1) * push.k;
 #endif
 #ifdef CASE_FACING
     r = gl_FrontFacing ? push.k : place.x;
