@@ -209,8 +209,6 @@ static void job_run(void *context)
         reason = job_barred(job);
     if (!job->remember_only && reason == BF_REASON_NONE) {
         reason = job_make(job);
-        if (reason == BF_REASON_CRASHED || reason == BF_REASON_TIMED_OUT)
-            bf_archive_strike(job->specializer->archive, job->hash);
         if (reason == BF_REASON_ENDLESS || reason == BF_REASON_TOO_SLOW)
             shaders_reject(job, reason);
     }

@@ -156,7 +156,8 @@ static VkResult describe_pipeline(const struct bf_pipeline_copy *copy,
 
 VkResult bf_check_in_helper(struct bf_isolate *isolate, const struct bf_pipeline_copy *copy,
                             uint32_t form_count, const struct bf_folded *const *folded,
-                            struct bf_check_info *check, struct bf_check_answer *answer)
+                            struct bf_check_info *check, const struct bf_isolate_bar *bar,
+                            struct bf_check_answer *answer)
 {
     const struct bf_retained_layout *retained = copy->layout;
     if (retained->unknown)
@@ -201,7 +202,8 @@ VkResult bf_check_in_helper(struct bf_isolate *isolate, const struct bf_pipeline
             builds[i].links = links;
         }
     }
-    const struct bf_check_request request = {1 + form_count, builds, check};
+    const struct bf_check_request request = {
+        .build_count = 1 + form_count, .builds = builds, .check = check, .bar = bar};
     if (result == VK_SUCCESS)
         result = bf_isolate_check(isolate, &request, answer);
     answer->formats = answer->texels ? interface->formats : (struct bf_format_bindings){0};

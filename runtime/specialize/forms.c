@@ -107,6 +107,18 @@ static enum bf_reason of_answer(struct bf_job *job, VkResult result,
                                     : bf_job_reason(job, answer->checked, BF_REASON_UNCHECKABLE);
 }
 
+static bool shaders_are_barred(void *context)
+{
+    const struct bf_job *job = context;
+    return bf_archive_barred(job->specializer->archive, job->hash);
+}
+
+static void shaders_strike(void *context)
+{
+    const struct bf_job *job = context;
+    bf_archive_strike(job->specializer->archive, job->hash);
+}
+
 /* Checks the forms from 'first' on, and takes one of them whose every bit agreed.
  * BF_REASON_NONE: job->form. *specials: as of struct bf_check_answer. */
 static enum bf_reason forms_check(struct bf_job *job, const struct bf_folded forms[BF_FORMS],
@@ -123,7 +135,9 @@ static enum bf_reason forms_check(struct bf_job *job, const struct bf_folded for
     };
     struct bf_check_answer answer = {0};
     uint64_t begun = bf_now_ns();
-    VkResult result = bf_check_in_helper(s->isolate, job->copy, count, folded, &info, &answer);
+    const struct bf_isolate_bar bar = {job, shaders_are_barred, shaders_strike};
+    VkResult result =
+        bf_check_in_helper(s->isolate, job->copy, count, folded, &info, &bar, &answer);
     job->times.check += bf_now_ns() - begun;
     job->times.general = answer.general_ns;
     enum bf_reason reason = of_answer(job, result, &answer);

@@ -33,9 +33,10 @@ static enum bf_form form_of(const struct bf_folded *folded)
 
 VkResult bf_check_in_helper(struct bf_isolate *isolate, const struct bf_pipeline_copy *copy,
                             uint32_t form_count, const struct bf_folded *const *folded,
-                            struct bf_check_info *check, struct bf_check_answer *answer)
+                            struct bf_check_info *check, const struct bf_isolate_bar *bar,
+                            struct bf_check_answer *answer)
 {
-    (void)isolate, (void)copy, (void)check;
+    (void)isolate, (void)copy, (void)check, (void)bar;
     helper.requests++;
     answer->specials = helper.specials;
     for (uint32_t i = 0; i < form_count; i++) {
@@ -45,6 +46,19 @@ VkResult bf_check_in_helper(struct bf_isolate *isolate, const struct bf_pipeline
         answer->forms[i].steady_ns = 100 + form;
     }
     return fails_with;
+}
+
+/* Of whom the helper hears with each request. */
+bool bf_archive_barred(const struct bf_archive *archive, const uint8_t hash[BF_ARCHIVE_HASH])
+{
+    (void)archive, (void)hash;
+    return false;
+}
+
+VkResult bf_archive_strike(struct bf_archive *archive, const uint8_t hash[BF_ARCHIVE_HASH])
+{
+    (void)archive, (void)hash;
+    return VK_SUCCESS;
 }
 
 /* And of the device. */

@@ -20,7 +20,7 @@ static struct {
 
 /* What has: */
 static struct {
-    uint32_t asked, checks, begun, ended, builds, strikes, puts;
+    uint32_t asked, checks, begun, ended, builds, puts;
     struct bf_archive_key key;
     struct bf_verdict verdict;
     uint32_t codes[8]; /* of the first verdicts, in turn */
@@ -79,13 +79,6 @@ void bf_archive_end(struct bf_archive *archive, const uint8_t hash[BF_ARCHIVE_HA
 {
     (void)archive, (void)hash;
     seen.ended++;
-}
-
-VkResult bf_archive_strike(struct bf_archive *archive, const uint8_t hash[BF_ARCHIVE_HASH])
-{
-    (void)archive, (void)hash;
-    seen.strikes++;
-    return VK_SUCCESS;
 }
 
 VkResult bf_archive_put(struct bf_archive *archive, const struct bf_archive_key *key,
@@ -200,7 +193,7 @@ TEST_WITH(what_passes_is_built, nothing_given, NULL)
 {
     assert_int_equal(run(), BF_REASON_NONE);
     assert_int_equal(seen.builds, 1);
-    assert_int_equal(seen.puts + seen.strikes, 0);
+    assert_int_equal(seen.puts, 0);
 }
 
 /* When it begins, and, since a check takes long, before the program's device builds anything. */
@@ -213,7 +206,7 @@ TEST_WITH(the_bar_is_asked_before_each_step, nothing_given, NULL)
     assert_int_equal(run(), BF_REASON_DRIVER);
     assert_int_equal(seen.checks, 1);
     assert_int_equal(seen.builds, 0);
-    assert_int_equal(seen.puts + seen.strikes, 0);
+    assert_int_equal(seen.puts, 0);
 }
 
 /* By another job, whose values were others. */
@@ -231,9 +224,9 @@ TEST_WITH(what_is_remembered, nothing_given, NULL)
 {
     static const struct {
         enum bf_reason reason;
-        bool strikes, shaders, values;
+        bool shaders, values;
     } cases[] = {
-        {BF_REASON_CRASHED, .strikes = true}, {BF_REASON_TIMED_OUT, .strikes = true},
+        {.reason = BF_REASON_CRASHED},        {.reason = BF_REASON_TIMED_OUT},
         {BF_REASON_ENDLESS, .shaders = true}, {BF_REASON_TOO_SLOW, .shaders = true},
         {BF_REASON_INEXACT, .values = true},  {BF_REASON_INVALID, .values = true},
         {BF_REASON_NO_FOLD, .values = true},  {.reason = BF_REASON_UNCHECKABLE},
@@ -245,7 +238,6 @@ TEST_WITH(what_is_remembered, nothing_given, NULL)
         given.checked = cases[i].reason;
         assert_int_equal(run(), cases[i].reason);
         assert_int_equal(seen.builds, 0);
-        assert_int_equal(seen.strikes, cases[i].strikes);
         assert_int_equal(seen.puts, cases[i].shaders + cases[i].values);
         assert_int_equal(seen.key.mask, cases[i].values);
         if (seen.puts)
@@ -257,7 +249,7 @@ TEST_WITH(what_is_barred_is_left_alone, nothing_given, NULL)
 {
     given.barred = BF_REASON_CRASHED;
     assert_int_equal(run(), BF_REASON_CRASHED);
-    assert_int_equal(seen.checks + seen.builds + seen.strikes, 0);
+    assert_int_equal(seen.checks + seen.builds, 0);
 }
 
 /* By another program, since the pipeline was loaded. */
@@ -265,7 +257,7 @@ TEST_WITH(what_others_have_struck_is_left_alone, nothing_given, NULL)
 {
     given.struck = true;
     assert_int_equal(run(), BF_REASON_CRASHED);
-    assert_int_equal(seen.checks + seen.builds + seen.strikes, 0);
+    assert_int_equal(seen.checks + seen.builds, 0);
 }
 
 /* ----------------------------------------------------------------- While the pool takes nothing */

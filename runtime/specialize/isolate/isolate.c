@@ -418,15 +418,15 @@ static VkResult helper_ensure(struct bf_isolate *isolate, struct helper *h)
     return result;
 }
 
-static bool bar_is_up(const struct bf_isolate *isolate)
+static bool bar_is_up(const struct bf_isolate_bar *bar)
 {
-    return isolate->bar.is_up && isolate->bar.is_up(isolate->bar.context);
+    return bar && bar->is_up && bar->is_up(bar->context);
 }
 
-static void bar_put_up(const struct bf_isolate *isolate)
+static void bar_put_up(const struct bf_isolate_bar *bar)
 {
-    if (isolate->bar.put_up)
-        isolate->bar.put_up(isolate->bar.context);
+    if (bar && bar->put_up)
+        bar->put_up(bar->context);
 }
 
 /* By a helper that is this thread's. [IS-12] */
@@ -434,20 +434,26 @@ static VkResult helper_use(struct bf_isolate *isolate, struct helper *h,
                            const struct bf_wire_out *body, const struct bf_check_request *request,
                            struct bf_check_answer *answer, struct attempt *attempt)
 {
-    if (bar_is_up(isolate))
+    if (bar_is_up(&isolate->bar))
         return VK_ERROR_NOT_PERMITTED_KHR;
+    if (bar_is_up(request->bar))
+        return VK_ERROR_UNKNOWN;
     VkResult result = helper_ensure(isolate, h);
     if (result == VK_ERROR_DEVICE_LOST) {
-        bar_put_up(isolate);
+        bar_put_up(&isolate->bar);
         return VK_ERROR_NOT_PERMITTED_KHR;
     }
     if (result == VK_SUCCESS)
         result = isolate_check(isolate, h, body, request, answer, attempt);
-    if (result == VK_SUCCESS &&
-        (answer->built == VK_ERROR_DEVICE_LOST || answer->checked == VK_ERROR_DEVICE_LOST)) {
+    const bool lost = result == VK_SUCCESS && (answer->built == VK_ERROR_DEVICE_LOST ||
+                                               answer->checked == VK_ERROR_DEVICE_LOST);
+    if (lost) {
         helper_end(h, true); /* of its own it does so a little later */
-        bar_put_up(isolate);
+        bar_put_up(&isolate->bar);
     }
+    if (lost || result == VK_TIMEOUT || result == VK_ERROR_UNKNOWN ||
+        (result == VK_SUCCESS && answer->hung))
+        bar_put_up(request->bar);
     return result;
 }
 

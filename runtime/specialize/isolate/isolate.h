@@ -47,8 +47,9 @@
  *         the forms, which are made whole, is what the program runs.
  *  IS-11  It is the first to go when memory is short, whoever the user is, and writes no core file.
  *  IS-12  When a helper has lost its device, over a request or while it opened it, the bar is up
- *         before anybody else can have the helper. Nobody is given one, or starts one, without
- *         having asked, after he has waited for it, whether the bar is up.
+ *         before anybody else can have the helper; and the request's own, when it has crashed or
+ *         hung over it. Nobody is given one, or starts one, without having asked, after he has
+ *         waited for it, whether either bar is up.
  *  IS-13  A helper sees the devices that the program does: those of portability drivers only if it
  *         has asked the loader for them.
  *  IS-14  What takes long is the shader's fault only if the helper says so, which knows what it
@@ -176,6 +177,9 @@ struct bf_check_request {
     /* NULL: nothing is run. Of the info handles, 'forms', 'cancelled' and what is 'out' are not
      * looked at. */
     const struct bf_check_info *check;
+    /* Of what the request is about, as one of a device's driver (IS-12): it is put up also if the
+     * helper has crashed or hung over it. NULL: there is none. */
+    const struct bf_isolate_bar *bar;
 };
 
 struct bf_check_answer {
@@ -227,7 +231,8 @@ void bf_isolate_abandon(struct bf_isolate *isolate);
  * VK_SUCCESS: the driver has answered, by *answer, which may be an error. (After
  *   VK_ERROR_DEVICE_LOST the bar is up.)
  * VK_TIMEOUT: a step of it has had a processor for longer than the limit: it hangs.
- * VK_ERROR_UNKNOWN: the helper has crashed, or its answer was malformed.
+ * VK_ERROR_UNKNOWN: the helper has crashed, or its answer was malformed; or the request's own bar
+ *   is up, since that has happened to others.
  * VK_INCOMPLETE: two helpers ended without a word, or the whole took too long, which says nothing
  *   of the request; 'why' of the answer, all else of which is zero, tells. The helper was ended.
  * VK_ERROR_INITIALIZATION_FAILED: there is no helper, or it can't open the device (after three

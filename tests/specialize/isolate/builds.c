@@ -154,7 +154,8 @@ static void forms_check(const struct values values[BF_CHECK_BUILDS],
         uint8_t rest[BF_CHECK_PUSH_BYTES - 8];
     } push = {64, 0.125f, {0}};
     const struct bf_check_info check = {.interface = &interface, .push = (const uint8_t *)&push};
-    const struct bf_check_request request = {BF_CHECK_BUILDS, builds, &check};
+    const struct bf_check_request request = {
+        .build_count = BF_CHECK_BUILDS, .builds = builds, .check = &check};
     interface.addresses = addresses;
     assert_success(bf_isolate_check(isolate, &request, answer));
     bf_isolate_stop(isolate);

@@ -95,7 +95,8 @@ static void shader_check(struct bf_build_code code, int32_t curve, float number,
                                                     .workgroup = {64, 1, 1}};
     const struct bf_check_info check = {
         .interface = &interface, .push = (const uint8_t *)&push, .fixed = 3};
-    const struct bf_check_request request = {BF_CHECK_BUILDS, builds, &check};
+    const struct bf_check_request request = {
+        .build_count = BF_CHECK_BUILDS, .builds = builds, .check = &check};
     assert_success(bf_isolate_check(isolate, &request, answer));
     bf_isolate_destroy(isolate);
     for (uint32_t i = 0; i < BF_CHECK_FORMS; i++) {

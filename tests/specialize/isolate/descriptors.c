@@ -108,7 +108,7 @@ static void form_check(bool described, int32_t mode, struct bf_check_answer *ans
     const struct bf_pipeline_interface interface = {.layout = &about, .workgroup = {64, 1, 1}};
     const uint32_t push[BF_CHECK_PUSH_BYTES / 4] = {64};
     const struct bf_check_info check = {.interface = &interface, .push = (const uint8_t *)push};
-    const struct bf_check_request request = {2, builds, &check};
+    const struct bf_check_request request = {.build_count = 2, .builds = builds, .check = &check};
     assert_success(bf_isolate_check(isolate, &request, answer));
     bf_isolate_destroy(isolate);
 }

@@ -329,7 +329,8 @@ static void subject_check(const struct subject *s, struct bf_isolate *isolate, u
                                         .push = (const uint8_t *)s->push,
                                         .fixed = s->fixed,
                                         .groups = {1, 1, 1}};
-    const struct bf_check_request request = {1 + count, builds, &check};
+    const struct bf_check_request request = {
+        .build_count = 1 + count, .builds = builds, .check = &check};
     const uint64_t begin = bf_now_ns();
     const VkResult result = bf_isolate_check(isolate, &request, answer);
     const uint64_t took_ns = bf_now_ns() - begin;

@@ -129,7 +129,8 @@ TEST(subgroups_of_another_size)
                                                             .workgroup = {1, 1, 1}};
             static const uint8_t push[BF_CHECK_PUSH_BYTES];
             const struct bf_check_info info = {.interface = &interface, .push = push};
-            const struct bf_check_request request = {2, builds, &info};
+            const struct bf_check_request request = {
+                .build_count = 2, .builds = builds, .check = &info};
             struct bf_check_answer answer;
             assert_success(bf_isolate_check(isolate, &request, &answer));
             bool said = strstr(answer.why, "subgroups of another size") != NULL;
@@ -187,7 +188,8 @@ TEST(many_steps_are_no_hang)
     struct made made;
     for (uint32_t i = 0; i < BF_CHECK_BUILDS; i++)
         builds[i] = *empty(&made, "main");
-    const struct bf_check_request request = {BF_CHECK_BUILDS, builds, NULL};
+    const struct bf_check_request request = {
+        .build_count = BF_CHECK_BUILDS, .builds = builds, .check = NULL};
     assert_success(bf_isolate_check(isolate, &request, &answer));
     assert_success(answer.built);
     assert_int_equal(answer.built_count, BF_CHECK_BUILDS);

@@ -30,20 +30,23 @@ static void lost_hear(void)
 static _Noreturn void lost_helper(const char *how)
 {
     const VkResult built = strcmp(how, "builds") ? VK_ERROR_DEVICE_LOST : VK_SUCCESS;
+    const enum bf_wire_kind answer = strcmp(how, "crashes") ? BF_WIRE_BUILT : BF_WIRE_CRASHED;
     lost_hear();
     lost_say(BF_WIRE_OPENED, 0, strcmp(how, "opens") ? VK_SUCCESS : VK_ERROR_DEVICE_LOST);
     for (;;) {
         lost_hear();
         lost_say(BF_WIRE_TAKEN, 1, VK_SUCCESS);
-        lost_say(BF_WIRE_BUILT, 1, built);
+        lost_say(answer, 1, built);
     }
 }
 
 /* ----------------------------------------------------------------------------------------- Bars */
 
-/* What keeps the driver from being used, and a second thread that wants a helper. */
+/* What keeps the driver from being used, or one's shaders from being built, and a second thread
+ * that wants a helper. */
 struct bar {
     struct bf_isolate *isolate;
+    bool of_shaders;
     _Atomic bool up;
     _Atomic uint32_t asked, puts;
     bool crowds;
@@ -51,17 +54,26 @@ struct bar {
     VkResult outcome;
 };
 
-static VkResult build_by(struct bf_isolate *isolate, VkResult *built)
+static bool asked(void *context);
+static void put(void *context);
+
+static VkResult build_by(struct bar *bar, VkResult *built)
 {
     struct made made;
-    return isolate_build(isolate, empty(&made, "main"), built);
+    const struct bf_isolate_bar own = {bar, asked, put};
+    const struct bf_check_request request = {
+        .build_count = 1, .builds = empty(&made, "main"), .bar = bar->of_shaders ? &own : NULL};
+    struct bf_check_answer answer = {.built = VK_SUCCESS};
+    const VkResult result = bf_isolate_check(bar->isolate, &request, &answer);
+    *built = answer.built;
+    return result;
 }
 
 static void *build_second(void *context)
 {
     struct bar *bar = context;
     VkResult built;
-    bar->outcome = build_by(bar->isolate, &built);
+    bar->outcome = build_by(bar, &built);
     return NULL;
 }
 
@@ -86,7 +98,8 @@ static void bar_open(struct bar *bar, const char *how)
 {
     struct bf_isolate_info info = info_of((const char *const[]){how, NULL});
     info.helper = own_path;
-    info.bar = (struct bf_isolate_bar){bar, asked, put};
+    if (!bar->of_shaders)
+        info.bar = (struct bf_isolate_bar){bar, asked, put};
     assert_success(bf_isolate_create(&info, &bar->isolate));
     lines = 0;
 }
@@ -123,12 +136,29 @@ LOST_TEST(nobody_is_next_after_a_device_was_lost)
     struct bar bar = {.crowds = true};
     VkResult built;
     bar_open(&bar, "LOST_HELPER=loses");
-    assert_success(build_by(bar.isolate, &built));
+    assert_success(build_by(&bar, &built));
     assert_int_equal(built, VK_ERROR_DEVICE_LOST);
     assert_int_equal(pthread_join(bar.second, NULL), 0);
     assert_int_equal(bar.outcome, VK_ERROR_NOT_PERMITTED_KHR);
     assert_int_equal(bar.puts, 1);
     bar_close(&bar, 1);
+}
+
+/* Nor does he whose shaders are those that it has crashed over; others do. */
+LOST_TEST(what_a_helper_crashed_over_is_left_alone)
+{
+    struct bar bar = {.of_shaders = true, .crowds = true};
+    struct bar others = {.of_shaders = true};
+    VkResult built;
+    bar_open(&bar, "LOST_HELPER=crashes");
+    assert_int_equal(build_by(&bar, &built), VK_ERROR_UNKNOWN);
+    assert_int_equal(pthread_join(bar.second, NULL), 0);
+    assert_int_equal(bar.outcome, VK_ERROR_UNKNOWN);
+    assert_int_equal(bar.puts, 1);
+    others.isolate = bar.isolate;
+    assert_int_equal(build_by(&others, &built), VK_ERROR_UNKNOWN);
+    assert_int_equal(others.puts, 1);
+    bar_close(&bar, 2);
 }
 
 /* Nor is a bar that others have put up overlooked by who has a helper at hand. */
@@ -137,10 +167,10 @@ LOST_TEST(helpers_at_hand_are_left_alone)
     struct bar bar = {.isolate = NULL};
     VkResult built;
     bar_open(&bar, "LOST_HELPER=builds");
-    assert_success(build_by(bar.isolate, &built));
+    assert_success(build_by(&bar, &built));
     assert_success(built);
     bar.up = true;
-    assert_int_equal(build_by(bar.isolate, &built), VK_ERROR_NOT_PERMITTED_KHR);
+    assert_int_equal(build_by(&bar, &built), VK_ERROR_NOT_PERMITTED_KHR);
     assert_int_equal(bar.puts, 0);
     bar_close(&bar, 1);
 }
@@ -153,7 +183,7 @@ LOST_TEST(devices_lost_while_they_are_opened)
     VkResult built;
     bar_open(&bar, "LOST_HELPER=opens");
     for (uint32_t i = 0; i < 3; i++)
-        assert_int_equal(build_by(bar.isolate, &built), VK_ERROR_NOT_PERMITTED_KHR);
+        assert_int_equal(build_by(&bar, &built), VK_ERROR_NOT_PERMITTED_KHR);
     assert_int_equal(bar.puts, 1);
     assert_false(bf_isolate_lack(bar.isolate, why));
     bar_close(&bar, 1);

@@ -174,7 +174,8 @@ static void forms_check(struct bf_isolate *isolate, bool pass, uint32_t how, enu
     } pushes[] = {{{1, 0.5f, 0.25f, 1}}, {{0, 0, 0, 1}}};
     const struct bf_check_info check = {
         .interface = &interface, .push = pushes[how & ALPHA ? 1 : 0].bytes, .fixed = 15};
-    const struct bf_check_request request = {BF_CHECK_BUILDS, builds, &check};
+    const struct bf_check_request request = {
+        .build_count = BF_CHECK_BUILDS, .builds = builds, .check = &check};
     assert_success(bf_isolate_check(isolate, &request, answer));
 }
 

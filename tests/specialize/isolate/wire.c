@@ -575,7 +575,8 @@ static void trial_make(struct trial *t)
         .fixed = UINT64_C(5) << 40,
         .groups = {7, 6, 5},
     };
-    t->request = (struct bf_check_request){BF_CHECK_BUILDS, t->builds, &t->info};
+    t->request = (struct bf_check_request){
+        .build_count = BF_CHECK_BUILDS, .builds = t->builds, .check = &t->info};
 }
 
 TEST(checks_are_read)

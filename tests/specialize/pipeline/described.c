@@ -50,7 +50,8 @@ static void describe(VkPipeline pipeline)
     for (uint32_t i = 0; i < 2; i++)
         assert_success(
             bf_shader_fold(bf_pipeline_copy_shader(p->copy), &p->watch, 7, i, &folded[i]));
-    assert_int_equal(bf_check_in_helper(NULL, p->copy, 2, forms, &info, &answer), VK_NOT_READY);
+    assert_int_equal(bf_check_in_helper(NULL, p->copy, 2, forms, &info, NULL, &answer),
+                     VK_NOT_READY);
     for (uint32_t i = 0; i < 2; i++)
         bf_folded_finish(&folded[i]);
 }
