@@ -88,7 +88,10 @@ static VkResult begin_commands(struct bf_check *check, uint32_t which, bool once
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
         .flags = once ? VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT : 0,
     };
-    return gpu->vk.vkBeginCommandBuffer(check->commands[which], &info);
+    VkResult result = gpu->vk.vkBeginCommandBuffer(check->commands[which], &info);
+    if (result == VK_SUCCESS)
+        bf_lane_record_first(check->checker, check->commands[which]);
+    return result;
 }
 
 /* What comes next sees what they have written. */
@@ -192,7 +195,7 @@ VkResult bf_check_begin(struct bf_checker *checker, struct bf_check_info *info,
     check->seed = first_seed(check);
     check->shape = check->seed < BF_SEEDS_END ? shape_of(check, check->seed) : BF_SHAPE_PLAIN;
     memset(info->reach, 0, sizeof(info->reach));
-    if (checker->hung)
+    if (checker->hang)
         bf_check_give_up(check, "an earlier check has not ended");
     else if (check->seed == BF_SEEDS_END)
         bf_check_give_up(check, "there is nothing to run it on");
@@ -215,7 +218,7 @@ void bf_check_end(struct bf_check *check)
 {
     struct bf_checker *checker = check->checker;
     check_decide(check, BF_REASON_CANCELLED);
-    if (checker->hung && !checker->forlorn && check->commands[0])
+    if (checker->hang && !checker->forlorn && check->commands[0])
         checker->forlorn = check; /* CK-5 */
     else
         bf_check_free(check);

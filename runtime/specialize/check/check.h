@@ -97,6 +97,8 @@
  *        floats that are tiny, huge and of many sizes (CK-9), that only just overflow and underflow
  *        (CK-21), with images of other sizes (CK-16), and a quarter of those with other values of
  *        what is read alike (CK-20).
+ *  CK-27 Of a submission that isn't done in time it is told whether it has begun: what hangs is
+ *        told from what waits behind others.
  *
  * Proven by tests/specialize.
  *
@@ -207,8 +209,13 @@ struct bf_check_info {
 VkResult bf_checker_create(const struct bf_checker_info *info, struct bf_checker **checker);
 /* No check of its is left. Waits for work that never ended. NULL is allowed. */
 void bf_checker_destroy(struct bf_checker *checker);
-/* A run has not ended within its patience, and may never: nothing more can be checked. */
-bool bf_checker_hangs(const struct bf_checker *checker);
+/* Whether a run has not ended within its patience, and may never: nothing more can be checked. */
+enum bf_hang {
+    BF_HANG_NONE,
+    BF_HANG_QUEUED, /* its commands have not begun: the queue is others', not its fault */
+    BF_HANG_WORK,
+};
+enum bf_hang bf_checker_hang(const struct bf_checker *checker);
 
 /*
  * For one thread at a time per checker; one check at a time. Errors of all:

@@ -63,6 +63,7 @@ VkResult bf_checker_create(const struct bf_checker_info *info, struct bf_checker
     checker->lanes[BF_LANE_COMPUTE].queue = info->compute;
     checker->lanes[BF_LANE_DIRECT].queue = info->direct;
     const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    const VkEventCreateInfo event = {.sType = VK_STRUCTURE_TYPE_EVENT_CREATE_INFO};
     VkResult result = VK_ERROR_FEATURE_NOT_PRESENT;
     const PFN_vkGetPhysicalDeviceProperties describe =
         (PFN_vkGetPhysicalDeviceProperties)info->get_instance_proc_addr(
@@ -78,6 +79,9 @@ VkResult bf_checker_create(const struct bf_checker_info *info, struct bf_checker
         result = BF_MADE(gpu->vk.vkCreateFence(gpu->handle, &fence, NULL, &checker->fence),
                          &checker->fence);
     }
+    if (result == VK_SUCCESS && !checker->cpu)
+        result = BF_MADE(gpu->vk.vkCreateEvent(gpu->handle, &event, NULL, &checker->begun),
+                         &checker->begun);
     if (result == VK_SUCCESS)
         result = bf_lane_open(checker, BF_LANE_COMPUTE);
     if (result != VK_SUCCESS) {
@@ -105,14 +109,31 @@ void bf_checker_destroy(struct bf_checker *checker)
         if (checker->lanes[i].pool)
             gpu->vk.vkDestroyCommandPool(gpu->handle, checker->lanes[i].pool, NULL);
     }
+    if (checker->begun)
+        gpu->vk.vkDestroyEvent(gpu->handle, checker->begun, NULL);
     if (checker->fence)
         gpu->vk.vkDestroyFence(gpu->handle, checker->fence, NULL);
     free(checker);
 }
 
-bool bf_checker_hangs(const struct bf_checker *checker)
+enum bf_hang bf_checker_hang(const struct bf_checker *checker)
 {
-    return checker->hung;
+    return checker->hang;
+}
+
+void bf_lane_record_first(const struct bf_checker *checker, VkCommandBuffer commands)
+{
+    if (checker->begun)
+        checker->place.gpu->vk.vkCmdSetEvent(commands, checker->begun,
+                                             VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT);
+}
+
+static enum bf_hang hang_of(const struct bf_checker *checker)
+{
+    const struct bf_gpu *gpu = checker->place.gpu;
+    return checker->begun && gpu->vk.vkGetEventStatus(gpu->handle, checker->begun) == VK_EVENT_RESET
+               ? BF_HANG_QUEUED
+               : BF_HANG_WORK;
 }
 
 VkResult bf_lane_execute(struct bf_checker *checker, const struct bf_lane *lane,
@@ -123,6 +144,8 @@ VkResult bf_lane_execute(struct bf_checker *checker, const struct bf_lane *lane,
                                .commandBufferCount = 1,
                                .pCommandBuffers = &commands};
     VkResult result = gpu->vk.vkResetFences(gpu->handle, 1, &checker->fence);
+    if (result == VK_SUCCESS && checker->begun)
+        result = gpu->vk.vkResetEvent(gpu->handle, checker->begun);
     if (result == VK_SUCCESS)
         result = gpu->vk.vkQueueSubmit(lane->queue.handle, 1, &info, checker->fence);
     if (result != VK_SUCCESS)
@@ -131,7 +154,8 @@ VkResult bf_lane_execute(struct bf_checker *checker, const struct bf_lane *lane,
         gpu->vk.vkWaitForFences(gpu->handle, 1, &checker->fence, VK_TRUE, checker->patience_ns);
     if (result != VK_SUCCESS && result != VK_ERROR_DEVICE_LOST && result != VK_TIMEOUT)
         result = gpu->vk.vkQueueWaitIdle(lane->queue.handle); /* no memory to wait with */
-    checker->hung |= result != VK_SUCCESS && result != VK_ERROR_DEVICE_LOST;
+    if (result != VK_SUCCESS && result != VK_ERROR_DEVICE_LOST)
+        checker->hang = hang_of(checker);
     return result;
 }
 

@@ -32,13 +32,17 @@ struct bf_checker {
     double period_ns; /* of a tick of its timestamps */
     struct bf_lane lanes[BF_LANES];
     VkFence fence;
-    bool hung;                /* a submission has not ended: nothing more is checked */
+    VkEvent begun;            /* set by the commands of the submission; on a CPU there is none */
+    enum bf_hang hang;        /* a submission has not ended: nothing more is checked */
     struct bf_check *forlorn; /* its resources may be in use still */
 };
 
 /* Makes the lane usable. Errors: VK_ERROR_FEATURE_NOT_PRESENT (there is no such queue), and those
  * of the driver. */
 VkResult bf_lane_open(struct bf_checker *checker, uint32_t index);
+
+/* First of all in commands that are submitted. */
+void bf_lane_record_first(const struct bf_checker *checker, VkCommandBuffer commands);
 
 /* Submits and waits. VK_TIMEOUT: it has not ended, and may never. */
 VkResult bf_lane_execute(struct bf_checker *checker, const struct bf_lane *lane,

@@ -91,7 +91,8 @@ static bool helper_check(uint32_t number, struct bf_wire_check *check)
     VkPipelineDepthStencilStateCreateInfo depths[BF_CHECK_BUILDS];
     struct bf_wire_verdict verdict;
     VkResult result = VK_SUCCESS;
-    bool on = true, hung = false;
+    bool on = true;
+    enum bf_hang hung = BF_HANG_NONE;
     enum bf_reason refused = BF_REASON_NONE;
     struct bf_check_plan plan;
     char why[BF_CHECK_WHY];
@@ -108,7 +109,7 @@ static bool helper_check(uint32_t number, struct bf_wire_check *check)
     } else if (check->runs) {
         result = helper_dry_run(&device, &wanted, &dry, check, &plan, &refused, why, &hung);
         helper_verdict_put(&verdict, check->build_count - 1, refused, why);
-        verdict.hung = hung;
+        verdict.hung = hung == BF_HANG_WORK;
         on = helper_answer(BF_WIRE_DRY_RUN, number, result, result == VK_SUCCESS ? &verdict : NULL);
     }
     for (uint32_t i = 0; on && !refused && result == VK_SUCCESS && i < check->build_count; i++) {

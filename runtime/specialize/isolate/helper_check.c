@@ -247,7 +247,7 @@ void helper_verdict_take_back(struct bf_wire_verdict *verdict, const struct bf_w
 
 VkResult helper_check_run(struct helper_device *device, struct bf_wire_check *wanted,
                           const struct helper_pipeline *pipelines, const struct bf_check_plan *plan,
-                          struct bf_wire_verdict *verdict, bool *hung)
+                          struct bf_wire_verdict *verdict, enum bf_hang *hung)
 {
     const struct bf_checker_info about = helper_checker_info(device);
     struct bf_checker *checker;
@@ -262,12 +262,12 @@ VkResult helper_check_run(struct helper_device *device, struct bf_wire_check *wa
     for (uint32_t i = 0; i < info.form_count; i++)
         forms[i].handle = pipelines[i + 1].handle;
     result = bf_check_run(checker, &info);
-    *hung = bf_checker_hangs(checker);
+    *hung = bf_checker_hang(checker);
     if (!*hung)
         bf_checker_destroy(checker);
 
     helper_verdict_put(verdict, info.form_count, BF_REASON_NONE, info.why);
-    verdict->hung = *hung;
+    verdict->hung = *hung == BF_HANG_WORK;
     verdict->general_ns = info.general_ns;
     verdict->specials = (plan->sources & BF_NEEDED_SPECIALS) != 0;
     verdict->texels = (plan->sources & BF_NEEDED_TEXELS) != 0;

@@ -62,6 +62,6 @@ void helper_verdict_take_back(struct bf_wire_verdict *verdict, const struct bf_w
  * device is of no use any more. */
 VkResult helper_check_run(struct helper_device *device, struct bf_wire_check *check,
                           const struct helper_pipeline *pipelines, const struct bf_check_plan *plan,
-                          struct bf_wire_verdict *verdict, bool *hung);
+                          struct bf_wire_verdict *verdict, enum bf_hang *hung);
 
 #endif

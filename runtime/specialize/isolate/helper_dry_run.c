@@ -266,7 +266,7 @@ static void dark_say(const struct form *form, uint32_t dark, char why[BF_CHECK_W
 static VkResult form_run(struct helper_device *dry, struct bf_wire_check *wanted,
                          const struct form *form, struct helper_pipeline *pipeline,
                          struct bf_check_plan *plan, enum bf_reason *refused,
-                         char why[BF_CHECK_WHY], bool *hung)
+                         char why[BF_CHECK_WHY], enum bf_hang *hung)
 {
     const struct bf_checker_info about = helper_checker_info(dry);
     struct bf_checker *checker;
@@ -281,7 +281,7 @@ static VkResult form_run(struct helper_device *dry, struct bf_wire_check *wanted
     info.beyond = form->beyond;
     info.sources = form->sources;
     result = bf_check_dry_run(checker, &info, pipeline->sets[wanted->layout.set_count], plan);
-    *hung = bf_checker_hangs(checker);
+    *hung = bf_checker_hang(checker);
     if (!*hung)
         bf_checker_destroy(checker);
     wanted->interface.graphics = programs;
@@ -296,7 +296,7 @@ static VkResult form_run(struct helper_device *dry, struct bf_wire_check *wanted
 VkResult helper_dry_run(const struct helper_device *device, const struct bf_wire_device *wanted,
                         struct helper_device *dry, struct bf_wire_check *check,
                         struct bf_check_plan *plan, enum bf_reason *refused, char why[BF_CHECK_WHY],
-                        bool *hung)
+                        enum bf_hang *hung)
 {
     const struct bf_wire_build *build = &check->builds[0];
     struct form form = {0};

@@ -17,6 +17,6 @@
 VkResult helper_dry_run(const struct helper_device *device, const struct bf_wire_device *wanted,
                         struct helper_device *dry, struct bf_wire_check *check,
                         struct bf_check_plan *plan, enum bf_reason *refused, char why[BF_CHECK_WHY],
-                        bool *hung);
+                        enum bf_hang *hung);
 
 #endif

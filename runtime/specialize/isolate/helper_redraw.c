@@ -317,7 +317,7 @@ const char *helper_redraw_refuses(const struct helper_device *device,
 
 VkResult helper_redraw_check(struct helper_device *device, struct bf_wire_check *check,
                              struct helper_pipeline *pipelines, const struct bf_check_plan *plan,
-                             struct bf_wire_verdict *verdict, bool *hung)
+                             struct bf_wire_verdict *verdict, enum bf_hang *hung)
 {
     if (!check->interface.graphics || !helper_any_passed(verdict))
         return VK_SUCCESS;

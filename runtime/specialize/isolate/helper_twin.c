@@ -160,7 +160,7 @@ static void twin_end(struct twin *twin, struct bf_wire_build *build, uint32_t st
 
 VkResult helper_twin_check(struct helper_device *robust, struct bf_wire_check *check,
                            const struct bf_check_plan *plan, struct bf_wire_verdict *verdict,
-                           bool *hung)
+                           enum bf_hang *hung)
 {
     const uint32_t stage = helper_folded_stage(check);
     const uint8_t *const push = check->push;

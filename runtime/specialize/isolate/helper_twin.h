@@ -23,6 +23,6 @@
  * request's samplers are given handles anew: none of its pipelines is left. */
 VkResult helper_twin_check(struct helper_device *robust, struct bf_wire_check *check,
                            const struct bf_check_plan *plan, struct bf_wire_verdict *verdict,
-                           bool *hung);
+                           enum bf_hang *hung);
 
 #endif

@@ -54,9 +54,10 @@
  *         has asked the loader for them.
  *  IS-14  What takes long is the shader's fault only if the helper says so, which knows what it
  *         got: that one step, a build or a run, has had a processor for longer than the limit, or
- *         that a GPU isn't done with a run after the checker's patience, in which the helper wasn't
- *         stopped. Steps that together are too long for a request, or a helper that gets nothing
- *         (since the machine is busy, or it is stopped), are no lasting matter: VK_INCOMPLETE.
+ *         that a GPU isn't done with a run that it has begun after the checker's patience, in which
+ *         the helper wasn't stopped. Steps that together are too long for a request, or a helper
+ *         that gets nothing (since the machine is busy, or it is stopped), are no lasting matter:
+ *         VK_INCOMPLETE.
  *  IS-15  It is of the same build of Belfry as the program's side, and its device of the same
  *         driver, in the same version, as far as drivers say: both may be replaced while a program
  *         runs. Else there is none.

@@ -202,6 +202,28 @@ TEST(waiting_for_a_queue_is_not_the_shader_s_time)
         BF_REASON_TOO_SLOW);
 }
 
+/* One that hasn't begun may yet, when others let it: that isn't its fault. */
+TEST(what_hangs_is_told_from_what_waits)
+{
+    for (uint32_t begins = 0; begins < 2; begins++) {
+        const struct fixture_options options = {
+            .environment = begins ? "GPU=1 DISPATCH_US=500000" : "GPU=1", .family = UINT32_MAX};
+        struct faulty f;
+        struct world *w = world_open_device(&options);
+        faulty_init(w, &f, false);
+        world_open_checker(w, true, 20000000, 0);
+        assert_int_equal(bf_checker_hang(w->checker), BF_HANG_NONE);
+        if (!begins)
+            w->f.icd.pause();
+        assert_success(bf_check_run(w->checker, &w->t.info));
+        assert_string_equal(w->t.info.why, "a run did not end in time");
+        assert_int_equal(bf_checker_hang(w->checker), begins ? BF_HANG_WORK : BF_HANG_QUEUED);
+        if (!begins)
+            w->f.icd.resume();
+        world_close(w);
+    }
+}
+
 #define DRAWS 8
 
 static PFN_vkCmdSetScissor set_scissor;
