@@ -191,12 +191,23 @@ static void verdict_store(struct bf_job *job, enum bf_reason reason)
     bf_lock_release(&s->verdict_lock);
 }
 
+static void bar_tell(struct bf_specializer *s)
+{
+    if (!atomic_exchange(&s->bar_told, true) && bf_driver_bar_has_file(&s->bar))
+        bf_message(BF_MESSAGE_WARNING,
+                   "specialize: no shader is rebuilt with this driver, of which a check has lost "
+                   "its device, until it changes or this file is deleted: %s/%s",
+                   s->bar.base, s->bar.name);
+}
+
 /* What stands against it by now, by other programs' experience too. */
 static enum bf_reason job_barred(const struct bf_job *job)
 {
     struct bf_specializer *s = job->specializer;
-    if (bf_driver_bar_is_up(&s->bar))
+    if (bf_driver_bar_is_up(&s->bar)) {
+        bar_tell(s);
         return BF_REASON_DRIVER;
+    }
     bf_archive_heed(s->archive, job->hash); /* out of memory: as before */
     return bf_variant_barred(s, job->hash);
 }

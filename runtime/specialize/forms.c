@@ -107,16 +107,22 @@ static enum bf_reason of_answer(struct bf_job *job, VkResult result,
                                     : bf_job_reason(job, answer->checked, BF_REASON_UNCHECKABLE);
 }
 
+/* What a request is about: its bar is a strike against these shaders. */
+struct shaders {
+    struct bf_archive *archive;
+    const uint8_t *hash;
+};
+
 static bool shaders_are_barred(void *context)
 {
-    const struct bf_job *job = context;
-    return bf_archive_barred(job->specializer->archive, job->hash);
+    const struct shaders *of = context;
+    return bf_archive_barred(of->archive, of->hash);
 }
 
 static void shaders_strike(void *context)
 {
-    const struct bf_job *job = context;
-    bf_archive_strike(job->specializer->archive, job->hash);
+    const struct shaders *of = context;
+    bf_archive_strike(of->archive, of->hash);
 }
 
 /* Checks the forms from 'first' on, and takes one of them whose every bit agreed.
@@ -135,7 +141,8 @@ static enum bf_reason forms_check(struct bf_job *job, const struct bf_folded for
     };
     struct bf_check_answer answer = {0};
     uint64_t begun = bf_now_ns();
-    const struct bf_isolate_bar bar = {job, shaders_are_barred, shaders_strike};
+    struct shaders shaders = {s->archive, job->hash};
+    const struct bf_isolate_bar bar = {&shaders, shaders_are_barred, shaders_strike};
     VkResult result =
         bf_check_in_helper(s->isolate, job->copy, count, folded, &info, &bar, &answer);
     job->times.check += bf_now_ns() - begun;
@@ -204,7 +211,13 @@ static enum bf_reason keeping_ask(struct bf_job *job)
 {
     struct bf_specializer *s = job->specializer;
     struct bf_check_answer answer = {0};
-    const VkResult result = bf_keeping_ask(s->isolate, &answer);
+    uint8_t hash[32];
+    struct shaders shaders = {s->archive, hash};
+    const struct bf_isolate_bar bar = {&shaders, shaders_are_barred, shaders_strike};
+    bf_keeping_hash(hash);
+    VkResult result = bf_archive_load(s->archive, hash); /* it may have a strike of earlier runs */
+    if (result == VK_SUCCESS)
+        result = bf_keeping_ask(s->isolate, &bar, &answer);
     enum bf_reason reason = of_answer(job, result, &answer);
     if (reason == BF_REASON_NONE)
         reason = answer.forms[0].reason;

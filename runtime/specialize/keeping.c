@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/sha256.h"
 #include "specialize/isolate/isolate.h"
 #include "specialize/shader/shader.h"
 
@@ -70,7 +71,7 @@ static VkComputePipelineCreateInfo build_info(const VkSpecializationInfo *specia
 /* Both, the one that reads its zeros and infinities first. */
 static VkResult both_check(struct bf_isolate *isolate, const struct bf_folded *folded,
                            const VkSpecializationInfo *specialization,
-                           struct bf_check_answer *answer)
+                           const struct bf_isolate_bar *bar, struct bf_check_answer *answer)
 {
     uint8_t push[BF_CHECK_PUSH_BYTES] = {0};
     memcpy(push, pushed, sizeof(pushed));
@@ -87,11 +88,21 @@ static VkResult both_check(struct bf_isolate *isolate, const struct bf_folded *f
     for (uint32_t i = 0; i < 2; i++)
         builds[i] = (struct bf_build_request){
             .compute = &infos[i], .code = &code[i], .layout = &layout, .sets = &sets};
-    const struct bf_check_request request = {.build_count = 2, .builds = builds, .check = &check};
+    const struct bf_check_request request = {
+        .build_count = 2, .builds = builds, .check = &check, .bar = bar};
     return bf_isolate_check(isolate, &request, answer);
 }
 
-VkResult bf_keeping_ask(struct bf_isolate *isolate, struct bf_check_answer *answer)
+void bf_keeping_hash(uint8_t hash[32])
+{
+    struct bf_sha256 sha;
+    bf_sha256_init(&sha);
+    bf_sha256_add(&sha, keeping_comp, sizeof(keeping_comp));
+    bf_sha256_finish(&sha, hash);
+}
+
+VkResult bf_keeping_ask(struct bf_isolate *isolate, const struct bf_isolate_bar *bar,
+                        struct bf_check_answer *answer)
 {
     const struct bf_shader_info info = {.words = keeping_comp,
                                         .word_count = sizeof(keeping_comp) / sizeof(uint32_t),
@@ -111,7 +122,7 @@ VkResult bf_keeping_ask(struct bf_isolate *isolate, struct bf_check_answer *answ
     if (result == VK_SUCCESS)
         result = bf_folded_specialize(&folded, shader, pushed, &specialization);
     if (result == VK_SUCCESS)
-        result = both_check(isolate, &folded, &specialization, answer);
+        result = both_check(isolate, &folded, &specialization, bar, answer);
     bf_folded_specialization_finish(&specialization);
     bf_folded_finish(&folded);
     bf_shader_release(shader);

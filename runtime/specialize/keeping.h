@@ -15,14 +15,21 @@
 
 #include <vulkan/vulkan_core.h>
 
-struct bf_isolate;
+#include <stdint.h>
+
 struct bf_check_answer;
+struct bf_isolate;
+struct bf_isolate_bar;
+
+/* What the archive has it by, as a pipeline's shaders. */
+void bf_keeping_hash(uint8_t hash[32]);
 
 /* Has a helper compare them, for floats of 32 bits, which the device says it can be asked for.
  * Blocks until it has, as bf_isolate_check, whose results and answer these are: with VK_SUCCESS the
  * device keeps them if the answer's first form has the reason BF_REASON_NONE, and doesn't if it has
- * BF_REASON_INEXACT. Anything else is no answer.
+ * BF_REASON_INEXACT. Anything else is no answer. 'bar' is the request's.
  * Thread-safety: safe; for background tasks, since it takes long. */
-VkResult bf_keeping_ask(struct bf_isolate *isolate, struct bf_check_answer *answer);
+VkResult bf_keeping_ask(struct bf_isolate *isolate, const struct bf_isolate_bar *bar,
+                        struct bf_check_answer *answer);
 
 #endif

@@ -236,7 +236,7 @@ void bf_specialize_report_print(struct bf_specializer *s, FILE *out)
     char why[BF_ISOLATE_LACK];
     if (r->rejected[BF_REASON_NO_HELPER] && bf_isolate_lack(s->isolate, why))
         fprintf(out, "belfry: specialize: the build helper %s\n", why);
-    if (r->rejected[BF_REASON_DRIVER] && s->bar.base)
+    if (r->rejected[BF_REASON_DRIVER] && bf_driver_bar_has_file(&s->bar))
         fprintf(out,
                 "belfry: specialize: for shaders to be rebuilt with this driver again: delete "
                 "%s/%s\n",

@@ -87,7 +87,9 @@ static bool bar_of_driver_is_up(void *specializer)
 
 static void bar_of_driver_put_up(void *specializer)
 {
-    bf_driver_bar_put_up(&((struct bf_specializer *)specializer)->bar);
+    struct bf_specializer *s = specializer;
+    atomic_store(&s->bar_told, true);
+    bf_driver_bar_put_up(&s->bar);
 }
 
 static VkResult isolate_create(struct bf_specializer *s)

@@ -170,6 +170,7 @@ struct bf_specializer {
     struct bf_recorder recorder;
     struct bf_ab_timer timer;
     struct bf_driver_bar bar;    /* background items' alone */
+    _Atomic bool bar_told;       /* that it is up: once */
     char *archive_folder;        /* NULL: nothing is remembered after the process */
     struct bf_lock archive_lock; /* held while the archive is opened, once */
     /* CV-5: a verdict goes to the archive under it unless it has been discarded, or is forgotten.

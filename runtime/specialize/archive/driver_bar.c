@@ -178,6 +178,15 @@ bool bf_driver_bar_is_up(const struct bf_driver_bar *bar)
     return up;
 }
 
+bool bf_driver_bar_has_file(const struct bf_driver_bar *bar)
+{
+    const int base = bar->base ? base_open(bar) : -1;
+    const bool has = base >= 0 && file_is_there(bar, base);
+    if (base >= 0)
+        close(base);
+    return has;
+}
+
 void bf_driver_bar_put_up(const struct bf_driver_bar *bar)
 {
     const int error = bar->base ? base_make(bar) : 0;
@@ -189,14 +198,14 @@ void bf_driver_bar_put_up(const struct bf_driver_bar *bar)
         return;
     }
     here_add(bar);
-    errno = error;
     if (error)
         bf_message(
             BF_MESSAGE_WARNING,
             "specialize: a check has lost its device: no shader is rebuilt with this driver "
             "any more until this process ends; for others that can't be remembered in folder "
-            "'%s': %m",
-            bar->base);
+            "'%s': %s",
+            bar->base,
+            error == EPERM ? "it isn't this user's, or others may write to it" : strerror(error));
     else
         bf_message(BF_MESSAGE_WARNING,
                    "specialize: a check has lost its device: no shader is rebuilt with this driver "

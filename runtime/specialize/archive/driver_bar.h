@@ -41,6 +41,8 @@ void bf_driver_bar_finish(struct bf_driver_bar *bar);
 
 /* Thread-safety of both: safe. */
 bool bf_driver_bar_is_up(const struct bf_driver_bar *bar);
+/* Whether there is a file of it, base/name. */
+bool bf_driver_bar_has_file(const struct bf_driver_bar *bar);
 /* With a line that says how to be rid of it. */
 void bf_driver_bar_put_up(const struct bf_driver_bar *bar);
 

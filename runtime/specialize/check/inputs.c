@@ -92,6 +92,8 @@ static float ordinary_float(const struct bf_inputs *inputs, uint64_t random)
     case BF_INPUTS_ENDS:
         return sign * (random & 2 ? unit * 4.0f : random & 12 ? (float)INFINITY : FLT_MAX);
     default:
+        if (inputs->named_count && random & 4) /* few meet what is named: those are of many sizes */
+            return clamp_float(inputs, float_of(random & 8 ? -1.0f : 1.0f, random, 127 - 10, 21));
         return random & 2 ? unit : sign * unit * 4.0f;
     }
 }

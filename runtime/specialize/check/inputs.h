@@ -31,7 +31,8 @@
  *
  *  GI-7  Numbers of classes are of each magnitude that there is in these, with all bits that a
  *        float of 32 has, 0 and 1 among them; infinities and NaN where some format has such.
- *  GI-8  Half of the edges of integers are those that are 'named', unless 'timid'.
+ *  GI-8  Half of the edges of integers are those that are 'named', unless 'timid'; and half of the
+ *        floats are then of many sizes, 2^-10 to 2^10.
  *  GI-9  If 'narrow', all integers are below 'limit', whatever the style, and a push constant that
  *        is none of the floats is what the program had, 0 or 1. Floats are what they were.
  *

@@ -15,13 +15,18 @@ struct names {
     uint32_t compared_count;
 };
 
-/* Floats aren't so small, as bits. */
+/* Of either sign: floats aren't so small, as bits. */
+static bool is_small(uint32_t value)
+{
+    return (value > 1 && value <= UINT16_MAX) || value >= UINT32_MAX - UINT16_MAX;
+}
+
 static void named_add(struct names *n, uint32_t value)
 {
     for (uint32_t i = 0; i < n->count; i++)
         if (n->values[i] == value)
             return;
-    if (value > 1 && value <= UINT16_MAX && n->count < BF_WIRE_NAMED)
+    if (is_small(value) && n->count < BF_WIRE_NAMED)
         n->values[n->count++] = value;
 }
 

@@ -161,6 +161,28 @@ TEST(edges_of_integers_are_named)
         assert_true(words[i] < 16);
 }
 
+/* And floats are beside them of many sizes, where others are 4 at most. [GI-8] */
+TEST(floats_beside_what_is_named_are_of_many_sizes)
+{
+    static const uint32_t named[] = {63};
+    uint32_t words[WORDS];
+    for (uint32_t with = 0; with < 2; with++) {
+        const struct bf_inputs inputs = {.seed = 35,
+                                         .style = BF_INPUTS_EDGES,
+                                         .limit = 2000,
+                                         .named = named,
+                                         .named_count = with};
+        uint32_t large[2] = {0};
+        fill(&inputs, BF_UNIT_FLOAT, words);
+        for (uint32_t i = 0; i < WORDS; i++) {
+            const float value = as_float(words[i]);
+            large[value < 0] += fabsf(value) > 16 && fabsf(value) < 2000;
+        }
+        for (uint32_t negative = 0; negative < 2; negative++)
+            assert_in_range(large[negative], with ? WORDS / 64 : 0, with ? WORDS / 4 : 0);
+    }
+}
+
 /* [GI-9] */
 TEST(narrow_integers_are_below_the_limit_in_all_styles)
 {

@@ -549,7 +549,7 @@ int main(int argc, char **argv)
     assert_success(bf_isolate_create(&info, &isolate));
     if (gpu_kept_floats()) {
         struct bf_check_answer answer;
-        assert_success(bf_keeping_ask(isolate, &answer));
+        assert_success(bf_keeping_ask(isolate, NULL, &answer));
         device_keeps = answer.forms[0].reason == BF_REASON_NONE;
     }
     printf("family    shaders");

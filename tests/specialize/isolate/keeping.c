@@ -44,7 +44,7 @@ TEST(what_the_device_does_is_what_it_is_said_to_keep)
     struct bf_check_answer answer;
     info.robust = true;
     assert_success(bf_isolate_create(&info, &isolate));
-    assert_success(bf_keeping_ask(isolate, &answer));
+    assert_success(bf_keeping_ask(isolate, NULL, &answer));
     bf_isolate_destroy(isolate);
     assert_success(answer.built);
     assert_success(answer.checked);
