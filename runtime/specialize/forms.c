@@ -166,10 +166,12 @@ static enum bf_reason forms_check(struct bf_job *job, const struct bf_folded for
     return BF_REASON_NONE;
 }
 
-/* Nothing is computed with what is folded. */
-static bool is_same(const struct bf_folded forms[BF_FORMS])
+/* Nothing is computed with what is folded, or NoContraction would keep a driver from what it does
+ * in the general pipeline: then the plain form alone is tried. */
+static bool plain_alone(const struct bf_folded forms[BF_FORMS])
 {
-    return forms[BF_FORM_PLAIN].word_count == forms[BF_FORM_NO_CONTRACTION].word_count;
+    return forms[BF_FORM_NO_CONTRACTION].cancels ||
+           forms[BF_FORM_PLAIN].word_count == forms[BF_FORM_NO_CONTRACTION].word_count;
 }
 
 /* The form that keeps more; 'others': the reason where it can't be had. */
@@ -255,8 +257,8 @@ static enum bf_reason device_keeps(struct bf_job *job)
     }
 }
 
-/* The plain form and the one with NoContraction are checked together, unless they are the same. A
- * module that keeps all by itself has no third form. [FM-1] */
+/* The plain form and the one with NoContraction are checked together, unless the plain one is to be
+ * had alone. A module that keeps all by itself has no third form. [FM-1] */
 enum bf_reason bf_forms_make(struct bf_job *job, struct bf_folded forms[BF_FORMS])
 {
     bool specials = false;
@@ -264,11 +266,13 @@ enum bf_reason bf_forms_make(struct bf_job *job, struct bf_folded forms[BF_FORMS
     if (reason == BF_REASON_NONE)
         reason = form_fold(job, BF_FORM_NO_CONTRACTION, &forms[BF_FORM_NO_CONTRACTION]);
     if (reason == BF_REASON_NONE)
-        reason = forms_check(job, forms, BF_FORM_PLAIN, is_same(forms) ? 1 : 2, &specials);
+        reason = forms_check(job, forms, BF_FORM_PLAIN, plain_alone(forms) ? 1 : 2, &specials);
     /* Without specials it isn't for these that forms differ: another would agree by luck. */
     const bool more = specials && (reason == BF_REASON_INEXACT || reason == BF_REASON_NONE);
     if (!more)
         return reason;
+    if (forms[BF_FORM_NO_CONTRACTION].cancels) /* the third has it, too */
+        return BF_REASON_INEXACT;
     if (atomic_load(&job->specializer->stopping)) /* the third may agree */
         return BF_REASON_CANCELLED;
     const enum bf_reason keeps = device_keeps(job);

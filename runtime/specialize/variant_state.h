@@ -20,12 +20,14 @@
  *        What is to be while background work is disabled is once it is allowed, or a commit comes.
  *  FM-1  Of the forms that a variant's module may have, the one in which nothing may be gathered or
  *        re-ordered with what was folded is taken, if it agrees with the general pipeline in every
- *        bit that the check compares; else the plain one, if that does; else none. But where zeros
- *        or infinities that folding makes constant are computed with what may be infinite or NaN,
- *        or zero, it is the one that also asks to keep signs of zeros, infinities and NaN, if that
- *        agrees and the device keeps them (FM-2), or none. (That one keeps a compiler from what it
- *        does with the general pipeline, too: where the others differ for other reasons it may
- *        agree on made-up inputs and differ on a program's.)
+ *        bit that the check compares; else the plain one, if that does; else none. (Where the same
+ *        folded value is added and taken away, or multiplied with both terms of a sum, that form
+ *        keeps a driver from what it simplifies in the general pipeline: it isn't tried.) But where
+ *        zeros or infinities that folding makes constant are computed with what may be infinite or
+ *        NaN, or zero, it is the one that also asks to keep signs of zeros, infinities and NaN, if
+ *        that agrees and the device keeps them (FM-2), or none. (That one keeps a compiler from
+ *        what it does with the general pipeline, too: where the others differ for other reasons it
+ *        may agree on made-up inputs and differ on a program's.)
  *
  * Order of locks: the specialiser's, then a pipeline's.
  */

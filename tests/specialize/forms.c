@@ -18,6 +18,7 @@ static struct {
 } helper;
 static VkResult fails_with;
 static const struct bf_shader *shader;
+static uint16_t folded_word = 68; /* of reach.frag's push constants, where a zero may be */
 
 static enum bf_form form_of(const struct bf_folded *folded)
 {
@@ -121,8 +122,8 @@ static enum bf_reason make_of(bool specials, uint8_t kept, enum bf_reason plain,
     helper.reasons[BF_FORM_KEEPING] = keeping;
     specializer.info.api_version = VK_API_VERSION_1_3;
     specializer.info.kept_floats = kept;
-    *job = (struct bf_job){
-        .specializer = &specializer, .watch = watch_of((const uint16_t[]){68}, 1), .mask = 1};
+    *job =
+        (struct bf_job){.specializer = &specializer, .watch = watch_of(&folded_word, 1), .mask = 1};
     const enum bf_reason reason = bf_forms_make(job, forms);
     for (uint32_t i = 0; i < BF_FORMS; i++)
         bf_folded_finish(&forms[i]);
@@ -151,6 +152,26 @@ TEST(the_form_that_leaves_least_is_taken)
     assert_int_equal(job.times.variant, 100 + BF_FORM_NO_CONTRACTION);
     assert_int_equal(helper.requests, 1);
     assert_int_equal(helper.seen[BF_FORM_KEEPING], 0);
+    bf_shader_release(own);
+}
+
+/* Nor the one that keeps more, which has NoContraction, too. */
+TEST(where_folded_values_cancel_the_plain_form_is_tried_alone)
+{
+    struct bf_job job;
+    struct bf_shader *own = shader_of("gathered_CANCELLED.comp", NULL);
+    const uint16_t before = folded_word;
+    shader = own;
+    folded_word = 0;
+    assert_int_equal(make(7, BF_REASON_NONE, BF_REASON_NONE, BF_REASON_NONE, &job), BF_REASON_NONE);
+    assert_int_equal(job.form, BF_FORM_PLAIN);
+    assert_int_equal(helper.seen[BF_FORM_NO_CONTRACTION], 0);
+    assert_int_equal(make(7, BF_REASON_INEXACT, BF_REASON_NONE, BF_REASON_NONE, &job),
+                     BF_REASON_INEXACT);
+    assert_int_equal(make_of(true, 7, BF_REASON_NONE, BF_REASON_NONE, BF_REASON_NONE, &job),
+                     BF_REASON_INEXACT);
+    assert_int_equal(helper.seen[BF_FORM_KEEPING], 0);
+    folded_word = before;
     bf_shader_release(own);
 }
 

@@ -14,6 +14,7 @@
 
 #include <spirv/unified1/GLSL.std.450.h>
 
+#include "specialize/shader/cancelling.h"
 #include "specialize/shader/decided.h"
 
 /* What a value may be; 0: it isn't known yet. */
@@ -251,8 +252,7 @@ static bool is_comparison(uint16_t opcode)
     return opcode >= SpvOpFOrdEqual && opcode <= SpvOpFUnordGreaterThanEqual;
 }
 
-/* It hands on one of its operands, or parts of them. */
-static bool hands_on(const struct bf_module *m, const struct bf_instruction *in)
+bool bf_hands_on(const struct bf_module *m, const struct bf_instruction *in)
 {
     switch (in->opcode) {
     case SpvOpPhi:
@@ -315,8 +315,8 @@ static void meeting_step(struct combining *c, uint32_t function, const struct bf
 {
     const struct bf_module *m = c->m;
     const bool compares =
-        is_comparison(in->opcode) || (in->opcode == SpvOpExtInst && hands_on(m, in));
-    if ((in->result && c->met[in->result] && hands_on(m, in)) ||
+        is_comparison(in->opcode) || (in->opcode == SpvOpExtInst && bf_hands_on(m, in));
+    if ((in->result && c->met[in->result] && bf_hands_on(m, in)) ||
         (compares && operand_has(c, in, FOLDS)))
         meet_operands(c, in);
     else if (in->opcode == SpvOpLoad && c->met[in->result])
@@ -351,8 +351,20 @@ static bool combines(const struct combining *c, uint32_t id)
     return in && (operand_has(c, in, FOLDS) || (c->met[id] && operand_has(c, in, PLAIN)));
 }
 
+/* Which words the folded loads have. NULL: out of memory. */
+static uint64_t *keys_make(const struct bf_shader *shader, const bool *folded)
+{
+    uint64_t *keys = calloc(shader->words[3], sizeof(*keys));
+    for (uint32_t i = 0; keys && i < shader->load_count; i++) {
+        const struct bf_load *load = &shader->loads[i];
+        if (folded[load->id])
+            keys[load->id] = bf_member_words(&shader->members[load->member]);
+    }
+    return keys;
+}
+
 VkResult bf_combined_find(const struct bf_shader *shader, const bool *folded, uint32_t *ids,
-                          uint32_t *count)
+                          uint32_t *count, bool *cancels)
 {
     const struct bf_shader_info info = {
         shader->words, shader->word_count, shader->entry, shader->stage,
@@ -361,18 +373,22 @@ VkResult bf_combined_find(const struct bf_shader *shader, const bool *folded, ui
     struct combining c = {.m = &m, .folded = folded};
     VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
     *count = 0;
+    *cancels = false;
     if (bf_module_init(&m, &info)) {
         c.value = calloc(m.bound, 1);
         c.memory = calloc(m.bound, 1);
         c.met = calloc(m.bound, sizeof(*c.met));
         c.met_memory = calloc(m.bound, sizeof(*c.met_memory));
         if (bf_decided_init(&c.decided, &m) && c.value && c.memory && c.met && c.met_memory) {
+            uint64_t *keys = keys_make(shader, folded);
             combining_run(&c);
             meeting_run(&c);
             for (uint32_t i = 0; i < shader->arithmetic_count; i++)
                 if (combines(&c, shader->arithmetic[i]))
                     ids[(*count)++] = shader->arithmetic[i];
-            result = VK_SUCCESS;
+            if (keys && bf_cancelling_find(&m, c.value, FOLDS, keys, cancels))
+                result = VK_SUCCESS;
+            free(keys);
         }
     } else if (!m.out_of_memory) {
         result = VK_ERROR_INVALID_SHADER_NV; /* not one that was analysed */

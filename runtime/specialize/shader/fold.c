@@ -22,6 +22,7 @@ struct fold {
     enum { CONTRACTS, NO_FOLDED_CONTRACTION, NO_CONTRACTION } how;
     uint32_t *decorated; /* NoContraction */
     uint32_t decorated_count;
+    bool cancels;
     uint8_t keeps; /* widths, beside those that the module keeps */
     uint32_t next_id;
     struct scalar *scalars;
@@ -198,7 +199,8 @@ static VkResult fold_decorate(struct fold *fold)
     for (uint32_t i = 0; result == VK_SUCCESS && i < shader->load_count; i++)
         folded[shader->loads[i].id] = load_folds(fold, &shader->loads[i]);
     if (result == VK_SUCCESS && fold->how == NO_FOLDED_CONTRACTION) {
-        result = bf_combined_find(shader, folded, fold->decorated, &fold->decorated_count);
+        result = bf_combined_find(shader, folded, fold->decorated, &fold->decorated_count,
+                                  &fold->cancels);
     } else if (result == VK_SUCCESS) {
         fold->decorated_count = shader->arithmetic_count;
         memcpy(fold->decorated, shader->arithmetic,
@@ -238,6 +240,7 @@ static VkResult words_fold(const struct bf_shader *shader, const struct fold *ho
             result = fold_decorate(&fold);
         if (result == VK_SUCCESS)
             result = rewrite(&fold, folded);
+        folded->cancels = fold.cancels;
     }
     free(fold.decorated);
     free(fold.scalars);

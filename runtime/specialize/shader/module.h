@@ -242,10 +242,13 @@ struct bf_shader {
     uint32_t function_begin; /* words: the first OpFunction */
 };
 
-/* combined.c: of shader->arithmetic those that have an operand which is a constant once 'folded'
- * [bound], loads, are. 'ids' has room for all. Errors: VK_ERROR_OUT_OF_HOST_MEMORY. */
+/* combined.c: of shader->arithmetic those that a compiler could compute otherwise once 'folded'
+ * [bound], loads, are constants. 'ids' has room for all. *cancels: see cancelling.h. Errors:
+ * VK_ERROR_OUT_OF_HOST_MEMORY. */
 VkResult bf_combined_find(const struct bf_shader *shader, const bool *folded, uint32_t *ids,
-                          uint32_t *count);
+                          uint32_t *count, bool *cancels);
+/* Whether an instruction hands on one of its operands, or parts of them. */
+bool bf_hands_on(const struct bf_module *m, const struct bf_instruction *in);
 
 /* Those of the 64 words that a member has bytes in. */
 static inline uint64_t bf_member_words(const struct bf_fold_member *member)

@@ -366,11 +366,13 @@ static enum bf_reason subject_judge(const struct subject *s, struct bf_isolate *
 {
     struct bf_check_answer keeping;
     uint32_t keeps;
-    subject_check(s, isolate, 0, BF_CHECK_FORMS, answer, longest_ns);
-    const enum bf_reason verdict = verdict_of(answer, BF_CHECK_FORMS, form);
+    const bool cancels = s->folded[1].cancels;
+    const uint32_t count = cancels ? 1 : BF_CHECK_FORMS;
+    subject_check(s, isolate, 0, count, answer, longest_ns);
+    const enum bf_reason verdict = verdict_of(answer, count, form);
     if (!answer->specials || (verdict != BF_REASON_INEXACT && verdict != BF_REASON_NONE))
         return verdict;
-    if (!s->keeps || !device_keeps)
+    if (!s->keeps || !device_keeps || cancels)
         return BF_REASON_INEXACT;
     subject_check(s, isolate, BF_CHECK_FORMS, 1, &keeping, longest_ns);
     *form = BF_CHECK_FORMS;

@@ -215,6 +215,37 @@ TEST(what_may_be_gathered_is_kept_apart)
     }
 }
 
+/* The same value twice, where a driver may take the one for the other. */
+TEST(what_may_cancel_is_told_of)
+{
+    static const struct {
+        const char *name;
+        bool cancels;
+    } cases[] = {{"CANCELLED", true}, {"FACTORED", true}, {"BOUND", true}, {"APART", false},
+                 {"COMPARED", false}, {"LIMITED", false}, {"LOOP", false}};
+    static const uint16_t words[2] = {0, 4};
+    char name[64];
+    for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
+        snprintf(name, sizeof(name), "gathered_%s%s.comp", i % 2 ? "opt_" : "", cases[i / 2].name);
+        struct bf_shader *shader = shader_of(name, NULL);
+        struct bf_watch watch = watch_of(words, 2);
+        struct bf_folded plain, strict;
+        const VkResult result = bf_shader_fold(shader, &watch, 3, false, &plain);
+        if (i % 2 && result == VK_INCOMPLETE) { /* spirv-opt has made fma of sums of products */
+            bf_shader_release(shader);
+            continue;
+        }
+        assert_int_equal(result, VK_SUCCESS);
+        assert_int_equal(bf_shader_fold(shader, &watch, 3, true, &strict), VK_SUCCESS);
+        assert_false(plain.cancels);
+        if (strict.cancels != cases[i / 2].cancels)
+            fail_msg("%s", name);
+        bf_folded_finish(&plain);
+        bf_folded_finish(&strict);
+        bf_shader_release(shader);
+    }
+}
+
 struct floats {
     uint32_t capabilities, extensions, modes, widths, others, contractions;
 };

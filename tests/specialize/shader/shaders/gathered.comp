@@ -90,6 +90,22 @@ void main()
 #ifdef CASE_UNCOMPARED
     r = x + 0.3 < push.unfolded ? push.k : x * 3.1;
 #endif
+#ifdef CASE_CANCELLED
+    r = x + push.k;
+    if (x > 0.5)
+        r = r - push.k;
+#endif
+#ifdef CASE_FACTORED
+    r = x * push.k - words.words[i + 1] * push.k;
+#endif
+#ifdef CASE_BOUND
+    r = max(x, x - push.k) < push.k ? 1.0 : 2.0;
+#endif
+#ifdef CASE_APART
+    r = (x + push.k) - push.unfolded;
+    r = r > push.k ? x * push.k + words.words[i + 1] * push.unfolded : x;
+    r = r * (1.0 - push.k) + x * push.k;
+#endif
     words.words[i] = r;
     words.words[i + 32] = push.mode == 7 ? push.k : 0.5;
 }
