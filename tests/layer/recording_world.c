@@ -44,6 +44,12 @@ EXPORTED void bf_specializer_destroy(struct bf_specializer *s)
     bf_pipelines_finish(&s->pipelines);
 }
 
+EXPORTED bool bf_specializer_abandon(struct bf_specializer *s)
+{
+    assert_non_null(s);
+    return false;
+}
+
 EXPORTED void bf_specializer_collect(struct bf_specializer *s)
 {
     assert_non_null(s);
