@@ -90,9 +90,9 @@ static void run_short(enum kind kind, uint64_t fail_at, uint64_t *first, uint64_
 
 /* Checks and dry runs go through all their inputs, with the same 25 calls or so for each of a dry
  * run. Of those behind the first EACH calls each tenth fails, or of a dry run's each 23rd; half of
- * these or less under sanitizers; all of them with BELFRY_TEST_STEP=1. */
-#define EACH     (SANITIZED ? 12 : 30)
-#define STEP     (SANITIZED ? 5 : 2)
+ * these or fewer under sanitizers; all of them with BELFRY_TEST_STEP=1. */
+#define EACH     (SANITIZED ? 10 : 30)
+#define STEP     (SANITIZED ? 7 : 2)
 #define DRY_STEP (SANITIZED ? 47 : 23)
 
 static void run_all_short(enum kind kind)
