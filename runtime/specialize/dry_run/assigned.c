@@ -49,9 +49,9 @@ static void sets_step_call(struct sets *sets, const struct bf_instruction *in)
         return;
     /* Into the function goes what the module's variables are, and what the arguments are. */
     memcpy(sets->outside, sets->state, sets->words * sizeof(uint64_t));
-    for (uint32_t n = 0; n + 4u < in->count; n++) {
-        uint32_t parameter = sets->number[bf_function_parameter(m, f, n)];
-        uint32_t argument = sets->o->base[bf_word(m, in, 4 + n)];
+    for (struct bf_call_pair pair = {0}; bf_call_next(m, in, &pair);) {
+        uint32_t parameter = sets->number[pair.parameter];
+        uint32_t argument = sets->o->base[pair.argument];
         if (parameter)
             set_put(sets->outside, parameter, is_in(sets->state, sets->number[argument]));
     }
@@ -65,12 +65,10 @@ static void sets_step_call(struct sets *sets, const struct bf_instruction *in)
         if (is_in(exit, number))
             set_put(sets->state, number, true);
     }
-    for (uint32_t n = 0; n + 4u < in->count; n++) {
-        uint32_t argument = bf_word(m, in, 4 + n);
-        if (sets->o->base[argument] == argument &&
-            is_in(exit, sets->number[bf_function_parameter(m, f, n)]))
-            set_put(sets->state, sets->number[argument], true);
-    }
+    for (struct bf_call_pair pair = {0}; bf_call_next(m, in, &pair);)
+        if (sets->o->base[pair.argument] == pair.argument &&
+            is_in(exit, sets->number[pair.parameter]))
+            set_put(sets->state, sets->number[pair.argument], true);
 }
 
 static void block_step(struct sets *sets, uint32_t b)

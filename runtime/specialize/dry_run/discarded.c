@@ -66,21 +66,15 @@ static void call_follow(struct discarded *d, const struct bf_instruction *in, ui
 {
     const struct bf_module *m = d->m;
     const uint32_t f = bf_function_find(m, bf_word(m, in, 3));
-    uint32_t w = 4;
     if (f == UINT32_MAX)
         return;
     if (d->value[in->result])
         note(d, &d->value[m->functions[f].id]);
     if (d->call[f])
         note(d, &d->block[block]);
-    for (uint32_t i = m->functions[f].first + 1; i < m->functions[f].end && w < in->count; i++) {
-        const struct bf_instruction *parameter = &m->instructions[i];
-        if (parameter->opcode == SpvOpLabel)
-            break;
-        if (parameter->opcode == SpvOpFunctionParameter && d->value[parameter->result])
-            note(d, &d->value[bf_word(m, in, w)]);
-        w += parameter->opcode == SpvOpFunctionParameter;
-    }
+    for (struct bf_call_pair pair = {0}; bf_call_next(m, in, &pair);)
+        if (d->value[pair.parameter])
+            note(d, &d->value[pair.argument]);
 }
 
 static void discarded_step(struct discarded *d, uint32_t i)

@@ -142,9 +142,9 @@ static void call_add(struct needed *n, const struct bf_instruction *in)
         return;
     if (n->value[in->result])
         mark(n, &n->returned[f]);
-    for (uint32_t w = 4; w < in->count; w++)
-        if (n->value[bf_function_parameter(n->m, f, w - 4)])
-            number_add(n, bf_word(n->m, in, w));
+    for (struct bf_call_pair pair = {0}; bf_call_next(n->m, in, &pair);)
+        if (n->value[pair.parameter])
+            number_add(n, pair.argument);
 }
 
 static bool depends(uint8_t origin)

@@ -14,18 +14,6 @@ uint32_t bf_pointer_storage(const struct bf_module *m, uint32_t id)
     return type && type->opcode == SpvOpTypePointer ? bf_word(m, type, 2) : SpvStorageClassMax;
 }
 
-uint32_t bf_function_parameter(const struct bf_module *m, uint32_t function, uint32_t n)
-{
-    for (uint32_t i = m->functions[function].first + 1; i < m->functions[function].end; i++) {
-        const struct bf_instruction *in = &m->instructions[i];
-        if (in->opcode == SpvOpLabel)
-            break;
-        if (in->opcode == SpvOpFunctionParameter && !n--)
-            return in->result;
-    }
-    return 0;
-}
-
 uint32_t bf_origin_memory(const struct bf_origins *o, uint32_t id)
 {
     id = o->base[id];
@@ -147,10 +135,9 @@ static bool bases_find(struct bf_origins *o, struct bf_arena *arena)
     uint32_t function = 0;
     for (uint32_t i = 0; i < m->instruction_count; i++) {
         const struct bf_instruction *in = &m->instructions[i];
-        uint32_t f =
-            in->opcode == SpvOpFunctionCall ? bf_function_find(m, bf_word(m, in, 3)) : UINT32_MAX;
-        for (uint32_t w = 4; f != UINT32_MAX && w < in->count; w++)
-            bases_unite(o, bf_word(m, in, w), bf_function_parameter(m, f, w - 4));
+        struct bf_call_pair pair = {0};
+        while (in->opcode == SpvOpFunctionCall && bf_call_next(m, in, &pair))
+            bases_unite(o, pair.argument, pair.parameter);
         if (in->opcode == SpvOpFunction)
             function = in->result;
         else if (in->opcode == SpvOpReturnValue)
@@ -435,8 +422,8 @@ static uint8_t origin_step_call(struct bf_origins *o, const struct bf_instructio
     uint32_t f = bf_function_find(m, bf_word(m, in, 3));
     if (f == UINT32_MAX)
         return BF_ORIGIN_ANY;
-    for (uint32_t w = 4; w < in->count; w++)
-        origin_add(o, &o->value[bf_function_parameter(m, f, w - 4)], o->value[bf_word(m, in, w)]);
+    for (struct bf_call_pair pair = {0}; bf_call_next(m, in, &pair);)
+        origin_add(o, &o->value[pair.parameter], o->value[pair.argument]);
     origin_add(o, &o->function[f], o->block[b]);
     /* Who comes back from it hasn't been ended in it. */
     origin_add(o, &o->after[b], o->ending[f]);

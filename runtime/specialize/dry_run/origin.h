@@ -67,9 +67,6 @@ bool bf_origin_converts(const struct bf_origins *origins, const struct bf_instru
  * nothing of that is rounded. With 'folded' such an integer isn't BF_ORIGIN_FLOAT. */
 bool bf_origin_takes_over(const struct bf_origins *origins, const struct bf_instruction *in);
 
-/* A function's n-th parameter, an id; 0: none. */
-uint32_t bf_function_parameter(const struct bf_module *m, uint32_t function, uint32_t n);
-
 /* The storage class of a pointer; SpvStorageClassMax: it is none. */
 uint32_t bf_pointer_storage(const struct bf_module *m, uint32_t id);
 

@@ -156,24 +156,12 @@ static void search_stores(struct search *s, uint32_t variable, bool shifted)
 static void search_arguments(struct search *s, uint32_t parameter, bool shifted)
 {
     const struct bf_module *m = s->m;
-    uint32_t function = 0, number = 0, n = 0;
     for (uint32_t i = 0; i < m->instruction_count && s->budget; i++, s->budget--) {
         const struct bf_instruction *in = &m->instructions[i];
-        if (in->opcode == SpvOpFunction) {
-            function = in->result;
-            n = 0;
-        } else if (in->opcode == SpvOpFunctionParameter) {
-            if (in->result == parameter) {
-                number = n;
-                break;
-            }
-            n++;
-        }
-    }
-    for (uint32_t i = 0; i < m->instruction_count && s->budget; i++, s->budget--) {
-        const struct bf_instruction *in = &m->instructions[i];
-        if (in->opcode == SpvOpFunctionCall && bf_word(m, in, 3) == function)
-            bits_add(s, bf_word(m, in, 4 + number), shifted);
+        struct bf_call_pair pair = {0};
+        while (in->opcode == SpvOpFunctionCall && bf_call_next(m, in, &pair))
+            if (pair.parameter == parameter)
+                bits_add(s, pair.argument, shifted);
     }
 }
 

@@ -102,17 +102,11 @@ static void call_step(struct cancelling *c, const struct bf_instruction *in)
 {
     const struct bf_module *m = c->m;
     const uint32_t f = bf_function_find(m, bf_word(m, in, 3));
-    uint32_t w = 4;
     if (f == UINT32_MAX)
         return;
     lanes_join(c, &c->of[in->result], c->of[m->functions[f].id]);
-    for (uint32_t i = m->functions[f].first + 1; i < m->functions[f].end && w < in->count; i++) {
-        const struct bf_instruction *parameter = &m->instructions[i];
-        if (parameter->opcode == SpvOpFunctionParameter)
-            lanes_join(c, &c->of[parameter->result], c->of[bf_word(m, in, w++)]);
-        else if (parameter->opcode == SpvOpLabel)
-            break;
-    }
+    for (struct bf_call_pair pair = {0}; bf_call_next(m, in, &pair);)
+        lanes_join(c, &c->of[pair.parameter], c->of[pair.argument]);
 }
 
 static struct lanes *lanes_of_memory(const struct cancelling *c, uint32_t pointer)

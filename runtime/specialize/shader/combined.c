@@ -86,17 +86,11 @@ static void combining_step_call(struct combining *c, const struct bf_instruction
 {
     const struct bf_module *m = c->m;
     const uint32_t f = bf_function_find(m, bf_word(m, in, 3));
-    uint32_t w = 4;
     if (f == UINT32_MAX)
         return;
     combining_add(c, &c->value[in->result], read_memory(c->value[m->functions[f].id]));
-    for (uint32_t i = m->functions[f].first + 1; i < m->functions[f].end && w < in->count; i++) {
-        const struct bf_instruction *parameter = &m->instructions[i];
-        if (parameter->opcode == SpvOpFunctionParameter)
-            combining_add(c, &c->value[parameter->result], c->value[bf_word(m, in, w++)]);
-        else if (parameter->opcode == SpvOpLabel)
-            break;
-    }
+    for (struct bf_call_pair pair = {0}; bf_call_next(m, in, &pair);)
+        combining_add(c, &c->value[pair.parameter], c->value[pair.argument]);
 }
 
 /* Any of the operands, from word 'first' on. */
@@ -296,19 +290,11 @@ static void meet_arguments(struct combining *c, const struct bf_instruction *in)
 {
     const struct bf_module *m = c->m;
     const uint32_t f = bf_function_find(m, bf_word(m, in, 3));
-    uint32_t w = 4;
-    if (f == UINT32_MAX)
-        return;
-    if (c->met[in->result])
+    if (f != UINT32_MAX && c->met[in->result])
         meeting_note(c, &c->met[m->functions[f].id]);
-    for (uint32_t i = m->functions[f].first + 1; i < m->functions[f].end && w < in->count; i++) {
-        const struct bf_instruction *parameter = &m->instructions[i];
-        if (parameter->opcode == SpvOpLabel)
-            break;
-        if (parameter->opcode == SpvOpFunctionParameter && c->met[parameter->result])
-            meeting_note(c, &c->met[bf_word(m, in, w)]);
-        w += parameter->opcode == SpvOpFunctionParameter;
-    }
+    for (struct bf_call_pair pair = {0}; bf_call_next(m, in, &pair);)
+        if (c->met[pair.parameter])
+            meeting_note(c, &c->met[pair.argument]);
 }
 
 static void meeting_step(struct combining *c, uint32_t function, const struct bf_instruction *in)

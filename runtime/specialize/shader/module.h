@@ -176,6 +176,37 @@ static inline uint32_t bf_function_find(const struct bf_module *m, uint32_t id)
     return id < m->bound ? m->ids[id].function - 1 : UINT32_MAX;
 }
 
+/* An argument of a call, and the parameter that it is for. */
+struct bf_call_pair {
+    uint32_t word, at; /* where bf_call_next goes on */
+    uint32_t argument, parameter;
+};
+
+/* One pair after another, beginning with a zeroed one. False: there are no more; arguments from
+ * 'word' on have no parameter. */
+static inline bool bf_call_next(const struct bf_module *m, const struct bf_instruction *call,
+                                struct bf_call_pair *pair)
+{
+    const uint32_t f = bf_function_find(m, bf_word(m, call, 3));
+    if (!pair->word) {
+        pair->word = 4;
+        pair->at = f == UINT32_MAX ? 0 : m->functions[f].first + 1;
+    }
+    while (f != UINT32_MAX && pair->at < m->functions[f].end && pair->word < call->count) {
+        const struct bf_instruction *in = &m->instructions[pair->at];
+        if (in->opcode != SpvOpFunctionParameter && in->opcode != SpvOpLine &&
+            in->opcode != SpvOpNoLine)
+            return false;
+        pair->at++;
+        if (in->opcode != SpvOpFunctionParameter)
+            continue;
+        pair->argument = bf_word(m, call, pair->word++);
+        pair->parameter = in->result;
+        return true;
+    }
+    return false;
+}
+
 /* constants.c: when the module is parsed. False: out of memory. */
 bool bf_constants_find(struct bf_module *m);
 /* A scalar that is constant once specialized, the upper bits zero. */

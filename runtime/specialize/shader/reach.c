@@ -110,17 +110,9 @@ static void pointers_unite(struct bf_module *m)
 static bool call_each(struct bf_module *m, const struct bf_instruction *call,
                       bool (*visit)(struct bf_module *m, uint32_t argument, uint32_t parameter))
 {
-    uint32_t f = bf_function_find(m, bf_word(m, call, 3)), w = 4;
     bool changed = false;
-    if (f == UINT32_MAX)
-        return false;
-    for (uint32_t i = m->functions[f].first + 1; i < m->functions[f].end && w < call->count; i++) {
-        const struct bf_instruction *in = &m->instructions[i];
-        if (in->opcode == SpvOpFunctionParameter)
-            changed |= visit(m, bf_word(m, call, w++), in->result);
-        else if (in->opcode != SpvOpLine && in->opcode != SpvOpNoLine)
-            break;
-    }
+    for (struct bf_call_pair pair = {0}; bf_call_next(m, call, &pair);)
+        changed |= visit(m, pair.argument, pair.parameter);
     return changed;
 }
 
@@ -329,21 +321,17 @@ bool bf_narrows(const struct bf_module *m, const struct bf_instruction *in)
 static void call_uses(struct walk *walk, const struct bf_instruction *call)
 {
     struct bf_module *m = walk->m;
-    uint32_t f = bf_function_find(m, bf_word(m, call, 3)), w = 4;
+    const uint32_t f = bf_function_find(m, bf_word(m, call, 3));
+    struct bf_call_pair pair = {0};
     if (f == UINT32_MAX) {
         add_unknown(walk, call, 4);
         return;
     }
     reach_push(walk, m->functions[f].id, m->ids[call->result].uses);
-    for (uint32_t i = m->functions[f].first + 1; i < m->functions[f].end && w < call->count; i++) {
-        const struct bf_instruction *in = &m->instructions[i];
-        if (in->opcode == SpvOpFunctionParameter)
-            reach_push(walk, bf_word(m, call, w++), m->ids[in->result].uses);
-        else if (in->opcode != SpvOpLine && in->opcode != SpvOpNoLine)
-            break;
-    }
+    while (bf_call_next(m, call, &pair))
+        reach_push(walk, pair.argument, m->ids[pair.parameter].uses);
     /* More arguments than parameters: not a module that means anything. */
-    for (; w < call->count; w++)
+    for (uint32_t w = pair.word; w < call->count; w++)
         if (bf_word_is_id(m, call, w))
             reach_push(walk, bf_word(m, call, w), SINK);
 }
