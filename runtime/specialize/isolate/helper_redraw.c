@@ -23,8 +23,7 @@ struct redraw_state {
     struct helper_states states;
     VkPipelineColorBlendStateCreateInfo blend;
     VkPipelineColorBlendAttachmentState *blends;
-    bool alpha;       /* of colors decides over others */
-    bool independent; /* color attachments may be unlike */
+    bool alpha; /* of colors decides over others */
     VkPipelineRenderingCreateInfo rendering;
     VkFormat *formats;
     /* The program's, with one attachment more; nothing is in its other subpasses. */
@@ -111,17 +110,8 @@ static bool is_of_three(VkFormat program)
     return bf_texel_of(program, VK_IMAGE_ASPECT_COLOR_BIT, &texel) && texel.component_count == 3;
 }
 
-/* The same for all attachments, where they have to be alike. */
-static VkColorComponentFlags color_components(const struct redraw_state *r, uint32_t attachment,
-                                              uint32_t count, const VkFormat *program)
-{
-    bool three = false;
-    for (uint32_t i = 0; i < count; i++)
-        three = three || ((i == attachment || !r->independent) && is_of_three(program[i]));
-    return three ? 0x7 : 0xf;
-}
-
-/* 'formats': of the program's color attachments. */
+/* 'formats': of the program's color attachments. (Where these have to be alike, all have three
+ * components, or none has: helper_redraw_refuses.) */
 static bool blend_nothing(struct redraw_state *r, VkGraphicsPipelineCreateInfo *graphics,
                           uint32_t count, const VkFormat *formats)
 {
@@ -132,8 +122,10 @@ static bool blend_nothing(struct redraw_state *r, VkGraphicsPipelineCreateInfo *
     for (uint32_t i = 0; r->blends && i < from->attachmentCount; i++) {
         r->blends[i] = from->pAttachments[i];
         r->blends[i].blendEnable = VK_FALSE;
-        r->blends[i].colorWriteMask =
-            r->alpha ? 0xf : r->blends[i].colorWriteMask & color_components(r, i, count, formats);
+        if (r->alpha)
+            r->blends[i].colorWriteMask = 0xf;
+        else if (i < count && is_of_three(formats[i]))
+            r->blends[i].colorWriteMask &= 0x7;
     }
     r->blend = *from;
     r->blend.logicOpEnable = VK_FALSE;
@@ -254,11 +246,9 @@ static bool pass_take(struct redraw_state *r, struct bf_wire_build *build, VkFor
     return pass_take_colors(r, own, &build->graphics);
 }
 
-static VkResult build_redraw(struct redraw_state *r, struct bf_wire_build *build, VkFormat depth,
-                             bool independent)
+static VkResult build_redraw(struct redraw_state *r, struct bf_wire_build *build, VkFormat depth)
 {
     r->alpha = alpha_decides(&build->graphics);
-    r->independent = independent;
     bool done = helper_states_take(&r->states, &build->graphics, &every_depth);
     if (done)
         done =
@@ -326,8 +316,7 @@ VkResult helper_redraw_check(struct helper_device *device, struct bf_wire_check 
     VkResult result = VK_SUCCESS;
     const VkFormat format = depth_format(device);
     for (uint32_t i = 0; i < check->build_count && result == VK_SUCCESS; i++) {
-        result =
-            build_redraw(&states[i], &check->builds[i], format, device->features.independentBlend);
+        result = build_redraw(&states[i], &check->builds[i], format);
         if (result == VK_SUCCESS)
             result = helper_pipeline_make(device, &check->builds[i], &pipelines[i]);
     }
