@@ -574,13 +574,20 @@ static bool chooses_own(const struct needed *n)
     return any;
 }
 
-/* Whether a pointer leads to a variable, or a member of one, that is the same for a primitive. */
-static bool is_flat(const struct bf_module *m, uint32_t pointer)
+/* The variable that a pointer leads into; NULL: there is no saying. */
+static const struct bf_instruction *pointer_variable(const struct bf_module *m, uint32_t pointer)
 {
     const struct bf_instruction *in = bf_definition(m, pointer);
     while (in && (in->opcode == SpvOpAccessChain || in->opcode == SpvOpInBoundsAccessChain))
         in = bf_definition(m, bf_word(m, in, 3));
-    if (!in || in->opcode != SpvOpVariable)
+    return in && in->opcode == SpvOpVariable ? in : NULL;
+}
+
+/* Whether a pointer leads to a variable, or a member of one, that is the same for a primitive. */
+static bool is_flat(const struct bf_module *m, uint32_t pointer)
+{
+    const struct bf_instruction *in = pointer_variable(m, pointer);
+    if (!in)
         return false;
     const struct bf_instruction *to = bf_definition(m, in->type);
     const struct bf_instruction *block = to ? bf_definition(m, bf_word(m, to, 3)) : NULL;
@@ -601,12 +608,9 @@ static bool is_flat_load(const struct bf_module *m, const struct bf_instruction 
 static bool is_handed_load(const struct bf_module *m, const struct bf_instruction *in)
 {
     const uint32_t pointer = in->opcode == SpvOpLoad ? bf_word(m, in, 3) : 0;
-    if (bf_pointer_storage(m, pointer) != SpvStorageClassInput)
-        return false;
-    const struct bf_instruction *root = bf_definition(m, pointer);
-    while (root && (root->opcode == SpvOpAccessChain || root->opcode == SpvOpInBoundsAccessChain))
-        root = bf_definition(m, bf_word(m, root, 3));
-    return root && root->opcode == SpvOpVariable && !m->ids[root->result].has_builtin;
+    const struct bf_instruction *variable = pointer_variable(m, pointer);
+    return variable && bf_pointer_storage(m, pointer) == SpvStorageClassInput &&
+           !m->ids[variable->result].has_builtin;
 }
 
 /* Whether it is an input attachment's, whose texels lie where the fragment does. */
