@@ -911,12 +911,9 @@ int main(int argc, char **argv)
     const char *fake = getenv("FAKE_HELPER");
     if (fake)
         return fake_helper(fake);
-    static char path[4096];
-    if (readlink("/proc/self/exe", path, sizeof(path) - 1) < 0) {
-        fprintf(stderr, "skipped: there is no /proc/self/exe\n");
+    self = own_helper_path();
+    if (!self)
         return 77;
-    }
-    self = path;
     alarm(110);
     return test_run(argc > 1 ? argv[1] : NULL);
 }

@@ -45,5 +45,7 @@ void isolate_assert_fails(struct bf_isolate *isolate, const char *entry, VkResul
 struct bf_wire_header;
 void own_helper_say(const struct bf_wire_header *header);
 bool own_helper_hear(void);
+/* Its path, which is this program's own. NULL, with a line: that isn't known. */
+const char *own_helper_path(void);
 
 #endif

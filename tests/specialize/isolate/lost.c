@@ -195,11 +195,8 @@ int main(int argc, char **argv)
     const char *how = getenv("LOST_HELPER");
     if (how)
         lost_helper(how);
-    static char path[4096];
-    if (readlink("/proc/self/exe", path, sizeof(path) - 1) < 0) {
-        fprintf(stderr, "skipped: there is no /proc/self/exe\n");
+    own_path = own_helper_path();
+    if (!own_path)
         return 77;
-    }
-    own_path = path;
     return test_run(argc > 1 ? argv[1] : NULL);
 }
