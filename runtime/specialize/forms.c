@@ -125,15 +125,13 @@ static void shaders_strike(void *context)
     bf_archive_strike(of->archive, of->hash);
 }
 
-/* Checks the forms from 'first' on, and takes one of them whose every bit agreed.
- * BF_REASON_NONE: job->form. *specials: as of struct bf_check_answer. */
-static enum bf_reason forms_check(struct bf_job *job, const struct bf_folded forms[BF_FORMS],
-                                  enum bf_form first, uint32_t count, bool *specials)
+/* Checks a form, and takes it if its every bit agreed. BF_REASON_NONE: job->form. *specials: as of
+ * struct bf_check_answer. */
+static enum bf_reason form_check(struct bf_job *job, const struct bf_folded forms[BF_FORMS],
+                                 enum bf_form form, bool *specials)
 {
     struct bf_specializer *s = job->specializer;
-    const struct bf_folded *folded[BF_CHECK_FORMS];
-    for (uint32_t i = 0; i < count; i++)
-        folded[i] = &forms[first + i];
+    const struct bf_folded *folded = &forms[form];
     struct bf_check_info info = {
         .push = job->push,
         .fixed = fixed_words(job),
@@ -143,8 +141,7 @@ static enum bf_reason forms_check(struct bf_job *job, const struct bf_folded for
     uint64_t begun = bf_now_ns();
     struct shaders shaders = {s->archive, job->hash};
     const struct bf_isolate_bar bar = {&shaders, shaders_are_barred, shaders_strike};
-    VkResult result =
-        bf_check_in_helper(s->isolate, job->copy, count, folded, &info, &bar, &answer);
+    VkResult result = bf_check_in_helper(s->isolate, job->copy, 1, &folded, &info, &bar, &answer);
     job->times.check += bf_now_ns() - begun;
     job->times.general = answer.general_ns;
     enum bf_reason reason = of_answer(job, result, &answer);
@@ -153,25 +150,36 @@ static enum bf_reason forms_check(struct bf_job *job, const struct bf_folded for
     if (*answer.why)
         bf_message(BF_MESSAGE_INFO, "specialize: pipeline %llu can't be checked: %s",
                    (unsigned long long)job->pipeline, answer.why);
+    if (reason == BF_REASON_NONE)
+        reason = answer.forms[0].reason;
     if (reason != BF_REASON_NONE)
         return reason;
-    const uint32_t taken = bf_check_answer_form(&answer, count);
-    if (taken == count)
-        return answer.forms[0].reason;
-    job->form = first + taken;
+    job->form = form;
     memcpy(job->reach, answer.reach, sizeof(job->reach));
     job->formats = answer.formats;
-    job->times.first_use = answer.forms[taken].first_use_ns;
-    job->times.variant = answer.forms[taken].steady_ns;
+    job->times.first_use = answer.forms[0].first_use_ns;
+    job->times.variant = answer.forms[0].steady_ns;
     return BF_REASON_NONE;
 }
 
-/* Nothing is computed with what is folded, or NoContraction would keep a driver from what it does
- * in the general pipeline: then the plain form alone is tried. */
-static bool plain_alone(const struct bf_folded forms[BF_FORMS])
+/* What is computed with folded values is NoContraction; where nothing is, or nothing that a
+ * compiler could gather, the form is a plain one. */
+static enum bf_reason form_fold_least(struct bf_job *job, struct bf_folded forms[BF_FORMS],
+                                      enum bf_form *form)
 {
-    return forms[BF_FORM_NO_CONTRACTION].cancels ||
-           forms[BF_FORM_PLAIN].word_count == forms[BF_FORM_NO_CONTRACTION].word_count;
+    struct bf_folded *folded = &forms[BF_FORM_NO_CONTRACTION];
+    const enum bf_reason reason = form_fold(job, BF_FORM_NO_CONTRACTION, folded);
+    *form = BF_FORM_NO_CONTRACTION;
+    if (reason != BF_REASON_NONE)
+        return reason;
+    if (folded->cancels)
+        return BF_REASON_INEXACT;
+    if (!folded->decorated_count) {
+        forms[BF_FORM_PLAIN] = *folded;
+        *folded = (struct bf_folded){0};
+        *form = BF_FORM_PLAIN;
+    }
+    return BF_REASON_NONE;
 }
 
 /* The form that keeps more; 'others': the reason where it can't be had. */
@@ -182,8 +190,7 @@ static enum bf_reason keeping_make(struct bf_job *job, struct bf_folded forms[BF
     enum bf_reason reason = form_fold(job, BF_FORM_KEEPING, &forms[BF_FORM_KEEPING]);
     if (reason == BF_REASON_NO_FOLD)
         return others;
-    return reason == BF_REASON_NONE ? forms_check(job, forms, BF_FORM_KEEPING, 1, &specials)
-                                    : reason;
+    return reason == BF_REASON_NONE ? form_check(job, forms, BF_FORM_KEEPING, &specials) : reason;
 }
 
 /* The question came to nothing, which says nothing of the job's shaders: the reason is none that
@@ -257,23 +264,19 @@ static enum bf_reason device_keeps(struct bf_job *job)
     }
 }
 
-/* The plain form and the one with NoContraction are checked together, unless the plain one is to be
- * had alone. A module that keeps all by itself has no third form. [FM-1] */
+/* A module that keeps all by itself has no form that keeps more. [FM-1] */
 enum bf_reason bf_forms_make(struct bf_job *job, struct bf_folded forms[BF_FORMS])
 {
     bool specials = false;
-    enum bf_reason reason = form_fold(job, BF_FORM_PLAIN, &forms[BF_FORM_PLAIN]);
+    enum bf_form form;
+    enum bf_reason reason = form_fold_least(job, forms, &form);
     if (reason == BF_REASON_NONE)
-        reason = form_fold(job, BF_FORM_NO_CONTRACTION, &forms[BF_FORM_NO_CONTRACTION]);
-    if (reason == BF_REASON_NONE)
-        reason = forms_check(job, forms, BF_FORM_PLAIN, plain_alone(forms) ? 1 : 2, &specials);
-    /* Without specials it isn't for these that forms differ: another would agree by luck. */
+        reason = form_check(job, forms, form, &specials);
+    /* Without specials it isn't for these that it differs: another would agree by luck. */
     const bool more = specials && (reason == BF_REASON_INEXACT || reason == BF_REASON_NONE);
     if (!more)
         return reason;
-    if (forms[BF_FORM_NO_CONTRACTION].cancels) /* the third has it, too */
-        return BF_REASON_INEXACT;
-    if (atomic_load(&job->specializer->stopping)) /* the third may agree */
+    if (atomic_load(&job->specializer->stopping)) /* the other may agree */
         return BF_REASON_CANCELLED;
     const enum bf_reason keeps = device_keeps(job);
     return keeps == BF_REASON_NONE ? keeping_make(job, forms, reason) : keeps;

@@ -18,11 +18,13 @@
  *        promised of a process that ends before the pool has come to that, with its device.)
  *  CV-6  Verdicts are stored, and forgotten, by background items, or when the device is destroyed.
  *        What is to be while background work is disabled is once it is allowed, or a commit comes.
- *  FM-1  Of the forms that a variant's module may have, the one in which nothing may be gathered or
- *        re-ordered with what was folded is taken, if it agrees with the general pipeline in every
- *        bit that the check compares; else the plain one, if that does; else none. (Where the same
- *        folded value is added and taken away, or multiplied with both terms of a sum, that form
- *        keeps a driver from what it simplifies in the general pipeline: it isn't tried.) But where
+ *  FM-1  A variant's module has the form in which nothing may be gathered or re-ordered with what
+ *        was folded, if it agrees with the general pipeline in every bit that the check compares;
+ *        there is no variant where it doesn't, nor where the same folded value is added and taken
+ *        away, or multiplied with both terms of a sum: that form keeps a driver from what it
+ *        simplifies in the general pipeline. (One in which a compiler is free may agree on made-up
+ *        inputs and differ on a program's: that what it gathers is rounded otherwise shows in one
+ *        value in many, and of what all invocations read alike a check has few.) Where
  *        zeros or infinities that folding makes constant are computed with what may be infinite or
  *        NaN, or zero, it is the one that also asks to keep signs of zeros, infinities and NaN, if
  *        that agrees and the device keeps them (FM-2), or none. (That one keeps a compiler from
@@ -66,10 +68,9 @@ enum bf_variant_state {
     BF_VARIANT_STATE_REJECTED, /* not built, or withdrawn */
 };
 
-/* What a variant's module asks of the driver's arithmetic, in the order in which forms are tried:
- * the first that agrees in every bit is taken. */
+/* What a variant's module asks of the driver's arithmetic. */
 enum bf_form {
-    BF_FORM_PLAIN,
+    BF_FORM_PLAIN, /* nothing: a compiler could gather nothing with what is folded */
     BF_FORM_NO_CONTRACTION,
     BF_FORM_KEEPING, /* of signs of zeros, infinities and NaN, with NoContraction */
     BF_FORMS,

@@ -201,10 +201,6 @@ struct bf_check_answer {
     char why[BF_CHECK_WHY]; /* why it is uncheckable, or empty */
 };
 
-/* The form to take of those that agreed, which leave a compiler ever less: the last; 'form_count':
- * none did. What a compiler is free to do shows on some inputs only. [FM-1] */
-uint32_t bf_check_answer_form(const struct bf_check_answer *answer, uint32_t form_count);
-
 /* Starts no process yet.
  * Errors: VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_INITIALIZATION_FAILED: the device was created
  * with structs that the helper doesn't know, there is no helper program, the program runs with

@@ -5,10 +5,13 @@
 
 #include <stdlib.h>
 
-/* Sets of keys, a bit each: which folded value it is, or may be; which were added to make it, in
- * the operation that did, and which it was multiplied with. */
+#include <spirv/unified1/GLSL.std.450.h>
+
+/* Sets of keys, a bit each: which folded value it is, or may be, and of which the negative; which
+ * were added to make it, in the operation that did, or taken away, and which it was multiplied
+ * with. */
 struct lanes {
-    uint64_t key, added, multiplied;
+    uint64_t key, negated, added, taken, multiplied;
 };
 
 struct cancelling {
@@ -23,11 +26,26 @@ struct cancelling {
 
 static void lanes_join(struct cancelling *c, struct lanes *to, struct lanes from)
 {
-    c->changed |=
-        (from.key & ~to->key) || (from.added & ~to->added) || (from.multiplied & ~to->multiplied);
+    c->changed |= (from.key & ~to->key) || (from.negated & ~to->negated) ||
+                  (from.added & ~to->added) || (from.taken & ~to->taken) ||
+                  (from.multiplied & ~to->multiplied);
     to->key |= from.key;
+    to->negated |= from.negated;
     to->added |= from.added;
+    to->taken |= from.taken;
     to->multiplied |= from.multiplied;
+}
+
+static struct lanes lanes_negate(struct lanes of)
+{
+    return (struct lanes){of.negated, of.key, of.taken, of.added, of.multiplied};
+}
+
+/* Of either sign. */
+static struct lanes lanes_unsign(struct lanes of)
+{
+    const uint64_t keys = of.key | of.negated, terms = of.added | of.taken;
+    return (struct lanes){keys, keys, terms, terms, of.multiplied};
 }
 
 static uint64_t lanes_key(uint64_t number)
@@ -45,7 +63,7 @@ static bool folds(const struct cancelling *c, uint32_t id)
 static struct lanes chosen(const struct cancelling *c, uint32_t id, struct lanes lanes,
                            uint64_t number)
 {
-    if (folds(c, id) && !lanes.key)
+    if (folds(c, id) && !lanes.key && !lanes.negated)
         lanes.key = lanes_key(number);
     return lanes;
 }
@@ -57,7 +75,9 @@ static struct lanes of_operands(const struct cancelling *c, const struct bf_inst
     for (uint32_t w = first; w < in->count; w++) {
         const uint32_t id = bf_word_is_id(c->m, in, w) ? bf_word(c->m, in, w) : 0;
         all.key |= c->of[id].key;
+        all.negated |= c->of[id].negated;
         all.added |= c->of[id].added;
+        all.taken |= c->of[id].taken;
         all.multiplied |= c->of[id].multiplied;
     }
     return all;
@@ -71,8 +91,9 @@ static uint64_t computed_key(const struct cancelling *c, const struct bf_instruc
         return 0;
     for (uint32_t w = bf_operands(in); w < in->count; w++) {
         const uint32_t word = bf_word(c->m, in, w);
-        const bool known = bf_word_is_id(c->m, in, w) && c->of[word].key;
-        number = number * 31 + (known ? c->of[word].key : word);
+        const struct lanes of = bf_word_is_id(c->m, in, w) ? c->of[word] : (struct lanes){0};
+        number = number * 31 + (of.key | of.negated ? of.key : word);
+        number = number * 31 + of.negated;
     }
     return lanes_key(number);
 }
@@ -83,19 +104,32 @@ static uint64_t folded_operands(const struct cancelling *c, const struct bf_inst
     uint64_t keys = 0;
     for (uint32_t w = bf_operands(in); w < in->count; w++) {
         const uint32_t id = bf_word_is_id(c->m, in, w) ? bf_word(c->m, in, w) : 0;
-        keys |= folds(c, id) ? c->of[id].key : 0;
+        keys |= folds(c, id) ? c->of[id].key | c->of[id].negated : 0;
     }
     return keys;
 }
 
-/* Of a sum, a difference or a comparison. */
-static bool terms_cancel(const struct cancelling *c, const struct bf_instruction *in)
+/* 'term' is a folded value, and the other had its negative added. */
+static bool term_cancels(const struct cancelling *c, uint32_t id, struct lanes term,
+                         struct lanes other)
+{
+    return folds(c, id) && (term.key & other.taken || term.negated & other.added);
+}
+
+/* A sum, a difference, or a comparison, which is as one. */
+static void sum_step(struct cancelling *c, const struct bf_instruction *in, struct lanes *sum)
 {
     const uint32_t w = bf_operands(in);
-    const uint32_t a = bf_word(c->m, in, w), b = bf_word(c->m, in, w + 1);
-    return (folds(c, a) && c->of[a].key & c->of[b].added) ||
-           (folds(c, b) && c->of[b].key & c->of[a].added) ||
-           (c->of[a].multiplied & c->of[b].multiplied);
+    const uint32_t ids[2] = {bf_word(c->m, in, w), bf_word(c->m, in, w + 1)};
+    const struct lanes a = c->of[ids[0]],
+                       b = in->opcode == SpvOpFAdd ? c->of[ids[1]] : lanes_negate(c->of[ids[1]]);
+    c->cancels |= term_cancels(c, ids[0], a, b) || term_cancels(c, ids[1], b, a) ||
+                  (a.multiplied & b.multiplied);
+    *sum = (struct lanes){
+        .key = computed_key(c, in),
+        .added = (folds(c, ids[0]) ? a.key : 0) | (folds(c, ids[1]) ? b.key : 0),
+        .taken = (folds(c, ids[0]) ? a.negated : 0) | (folds(c, ids[1]) ? b.negated : 0),
+    };
 }
 
 static void call_step(struct cancelling *c, const struct bf_instruction *in)
@@ -152,8 +186,10 @@ static void cancelling_step(struct cancelling *c, uint32_t function,
         break;
     case SpvOpFAdd:
     case SpvOpFSub:
-        c->cancels |= terms_cancel(c, in);
-        lanes = (struct lanes){.key = computed_key(c, in), .added = folded_operands(c, in)};
+        sum_step(c, in, &lanes);
+        break;
+    case SpvOpFNegate:
+        lanes = lanes_negate(c->of[bf_word(m, in, 3)]);
         break;
     case SpvOpFMul:
     case SpvOpVectorTimesScalar:
@@ -165,11 +201,13 @@ static void cancelling_step(struct cancelling *c, uint32_t function,
         break;
     default:
         if (in->opcode >= SpvOpFOrdEqual && in->opcode <= SpvOpFUnordGreaterThanEqual)
-            c->cancels |= terms_cancel(c, in);
-        if (bf_hands_on(m, in))
+            sum_step(c, in, &lanes);
+        else if (bf_hands_on(m, in))
             lanes = of_operands(c, in, bf_operands(in));
         else
             lanes.key = computed_key(c, in);
+        if (in->opcode == SpvOpExtInst && bf_word(m, in, 4) == GLSLstd450FAbs)
+            lanes = lanes_unsign(lanes);
         break;
     }
     if (in->result)

@@ -302,7 +302,8 @@ static void meeting_step(struct combining *c, uint32_t function, const struct bf
     const struct bf_module *m = c->m;
     const bool compares =
         is_comparison(in->opcode) || (in->opcode == SpvOpExtInst && bf_hands_on(m, in));
-    if ((in->result && c->met[in->result] && bf_hands_on(m, in)) ||
+    const bool sum = in->opcode == SpvOpFAdd || in->opcode == SpvOpFSub; /* its terms are moved */
+    if ((in->result && c->met[in->result] && (sum || bf_hands_on(m, in))) ||
         (compares && operand_has(c, in, FOLDS)))
         meet_operands(c, in);
     else if (in->opcode == SpvOpLoad && c->met[in->result])

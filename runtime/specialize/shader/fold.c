@@ -240,6 +240,7 @@ static VkResult words_fold(const struct bf_shader *shader, const struct fold *ho
             result = fold_decorate(&fold);
         if (result == VK_SUCCESS)
             result = rewrite(&fold, folded);
+        folded->decorated_count = fold.decorated_count;
         folded->cancels = fold.cancels;
     }
     free(fold.decorated);

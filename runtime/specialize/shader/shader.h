@@ -223,7 +223,8 @@ struct bf_folded {
     size_t word_count;
     struct bf_fold_entry *entries;
     uint32_t entry_count;
-    uint32_t load_count; /* loads that were folded */
+    uint32_t load_count;      /* loads that were folded */
+    uint32_t decorated_count; /* operations that are NoContraction for it */
     /* With NoContraction: that may keep a driver from what it simplifies in the general pipeline,
      * where the same folded value is added and taken away again, or multiplied with both terms of a
      * sum. */

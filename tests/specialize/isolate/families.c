@@ -22,7 +22,6 @@
 #include "specialize/shader/block.h"
 #include "specialize/shader/freeze.h"
 
-#define FORMS       3 /* plain, with NoContraction, keeping more (FM-1) */
 #define PUSH_WORDS  4
 #define FRESH       16 /* inputs that what has passed is run on */
 #define LIMIT_NS    UINT64_C(30000000000)
@@ -32,6 +31,8 @@
 enum { LOOPS = 1, ACCESSES, CURVES, FAMILIES };
 static const char *const family_names[FAMILIES] = {
     [LOOPS] = "loops", [ACCESSES] = "accesses", [CURVES] = "curves"};
+
+enum { NO_CONTRACTION, KEEPING, FORMS }; /* of a module (FM-1) */
 
 /* What a shader is, by the numbers of families.comp's constants. */
 enum {
@@ -206,13 +207,13 @@ static bool subject_fold(struct subject *s)
     for (uint32_t i = 0; i < watch.count; i++)
         s->fixed |= (uint64_t)(mask >> i & 1) << watch.offset[i] / 4;
     for (uint32_t i = 0; i < FORMS; i++) {
-        VkResult result =
-            i == 2 ? bf_shader_fold_keeping(shader, &watch, (uint8_t)mask, gpu_kept_floats(),
-                                            &s->folded[i])
-                   : bf_shader_fold(shader, &watch, (uint8_t)mask, i == 1, &s->folded[i]);
+        VkResult result = i == KEEPING
+                              ? bf_shader_fold_keeping(shader, &watch, (uint8_t)mask,
+                                                       gpu_kept_floats(), &s->folded[i])
+                              : bf_shader_fold(shader, &watch, (uint8_t)mask, true, &s->folded[i]);
         s->keeps = result == VK_SUCCESS;
         if (result == VK_INCOMPLETE)
-            return i == 2;
+            return i == KEEPING;
         assert_success(result);
         assert_success(bf_folded_specialize(&s->folded[i], shader, s->push, &s->specialization[i]));
     }
@@ -285,9 +286,8 @@ static void bindings_describe(const struct subject *s, const struct bf_blocks *b
     }
 }
 
-/* So many forms, the first of them 'first'. */
-static void subject_check(const struct subject *s, struct bf_isolate *isolate, uint32_t first,
-                          uint32_t count, struct bf_check_answer *answer, uint64_t *longest_ns)
+static void subject_check(const struct subject *s, struct bf_isolate *isolate, uint32_t form,
+                          struct bf_check_answer *answer, uint64_t *longest_ns)
 {
     static uint8_t units[BINDINGS][BF_BLOCK_WORDS];
     static const VkDescriptorSetLayoutCreateInfo set = {VK_TYPE(DESCRIPTOR_SET_LAYOUT_CREATE_INFO),
@@ -298,17 +298,16 @@ static void subject_check(const struct subject *s, struct bf_isolate *isolate, u
     static const VkPipelineLayoutCreateInfo layout = {
         VK_TYPE(PIPELINE_LAYOUT_CREATE_INFO), .setLayoutCount = 1, .pushConstantRangeCount = 1,
         .pPushConstantRanges = &range};
-    VkComputePipelineCreateInfo pipelines[BF_CHECK_BUILDS];
-    struct bf_build_code code[BF_CHECK_BUILDS] = {{s->words, s->count * 4}};
-    struct bf_build_request builds[BF_CHECK_BUILDS];
-    for (uint32_t i = 0; i < 1 + count; i++) {
-        const struct bf_folded *folded = i ? &s->folded[first + i - 1] : NULL;
-        if (folded)
-            code[i] = (struct bf_build_code){folded->words, folded->word_count * 4};
+    const struct bf_folded *folded = &s->folded[form];
+    VkComputePipelineCreateInfo pipelines[2];
+    struct bf_build_code code[2] = {{s->words, s->count * 4},
+                                    {folded->words, folded->word_count * 4}};
+    struct bf_build_request builds[2];
+    for (uint32_t i = 0; i < 2; i++) {
         pipelines[i] = (VkComputePipelineCreateInfo){
             VK_TYPE(COMPUTE_PIPELINE_CREATE_INFO),
             .stage = info_stage(VK_SHADER_STAGE_COMPUTE_BIT, VK_NULL_HANDLE,
-                                i ? &s->specialization[first + i - 1] : NULL)};
+                                i ? &s->specialization[form] : NULL)};
         builds[i] = (struct bf_build_request){
             .compute = &pipelines[i], .code = &code[i], .layout = &layout, .sets = &sets};
     }
@@ -329,8 +328,7 @@ static void subject_check(const struct subject *s, struct bf_isolate *isolate, u
                                         .push = (const uint8_t *)s->push,
                                         .fixed = s->fixed,
                                         .groups = {1, 1, 1}};
-    const struct bf_check_request request = {
-        .build_count = 1 + count, .builds = builds, .check = &check};
+    const struct bf_check_request request = {.build_count = 2, .builds = builds, .check = &check};
     const uint64_t begin = bf_now_ns();
     const VkResult result = bf_isolate_check(isolate, &request, answer);
     const uint64_t took_ns = bf_now_ns() - begin;
@@ -343,20 +341,14 @@ static void subject_check(const struct subject *s, struct bf_isolate *isolate, u
     *longest_ns = took_ns > *longest_ns ? took_ns : *longest_ns;
 }
 
-static enum bf_reason verdict_of(const struct bf_check_answer *answer, uint32_t count,
-                                 uint32_t *form)
+static enum bf_reason verdict_of(const struct bf_check_answer *answer)
 {
-    *form = bf_check_answer_form(answer, count);
-    if (*form < count)
-        return BF_REASON_NONE;
-    for (uint32_t i = 0; i < count; i++) {
-        const enum bf_reason reason = answer->forms[i].reason;
-        if (reason != BF_REASON_INEXACT && reason != BF_REASON_UNCHECKABLE &&
-            reason != BF_REASON_UNCOVERED && reason != BF_REASON_ENDLESS &&
-            reason != BF_REASON_TOO_SLOW)
-            stop("a verdict that it can't have: %s", bf_reason_code(reason));
-    }
-    return answer->forms[count - 1].reason;
+    const enum bf_reason reason = answer->forms[0].reason;
+    if (reason != BF_REASON_NONE && reason != BF_REASON_INEXACT &&
+        reason != BF_REASON_UNCHECKABLE && reason != BF_REASON_UNCOVERED &&
+        reason != BF_REASON_ENDLESS && reason != BF_REASON_TOO_SLOW)
+        stop("a verdict that it can't have: %s", bf_reason_code(reason));
+    return reason;
 }
 
 /* 'form' is the one that would be published (specialize/forms.c). */
@@ -365,18 +357,19 @@ static enum bf_reason subject_judge(const struct subject *s, struct bf_isolate *
                                     uint64_t *longest_ns)
 {
     struct bf_check_answer keeping;
-    uint32_t keeps;
-    const bool cancels = s->folded[1].cancels;
-    const uint32_t count = cancels ? 1 : BF_CHECK_FORMS;
-    subject_check(s, isolate, 0, count, answer, longest_ns);
-    const enum bf_reason verdict = verdict_of(answer, count, form);
+    *answer = (struct bf_check_answer){0};
+    *form = NO_CONTRACTION;
+    if (s->folded[NO_CONTRACTION].cancels)
+        return BF_REASON_INEXACT;
+    subject_check(s, isolate, *form, answer, longest_ns);
+    const enum bf_reason verdict = verdict_of(answer);
     if (!answer->specials || (verdict != BF_REASON_INEXACT && verdict != BF_REASON_NONE))
         return verdict;
-    if (!s->keeps || !device_keeps || cancels)
+    if (!s->keeps || !device_keeps)
         return BF_REASON_INEXACT;
-    subject_check(s, isolate, BF_CHECK_FORMS, 1, &keeping, longest_ns);
-    *form = BF_CHECK_FORMS;
-    return verdict_of(&keeping, 1, &keeps);
+    subject_check(s, isolate, KEEPING, &keeping, longest_ns);
+    *form = KEEPING;
+    return verdict_of(&keeping);
 }
 
 /* --------------------------------------------------------------------------- What has passed -- */
@@ -489,9 +482,9 @@ static void subject_say(const struct subject *s, const struct bf_check_answer *a
     fprintf(stderr, "seed %llu, constants", (unsigned long long)seed_now);
     for (uint32_t i = 0; i < CONSTANTS; i++)
         fprintf(stderr, i == LEVEL || i == CEILING ? " %08x" : " %u", s->constants[i]);
-    fprintf(stderr, ", push %08x %08x %08x %08x, fixed %x: %s, %s %s\n", s->push[0], s->push[1],
+    fprintf(stderr, ", push %08x %08x %08x %08x, fixed %x: %s %s\n", s->push[0], s->push[1],
             s->push[2], s->push[3], (uint32_t)s->fixed, bf_reason_code(answer->forms[0].reason),
-            bf_reason_code(answer->forms[1].reason), answer->why);
+            answer->why);
 }
 
 static void family_run(struct bf_isolate *isolate, uint64_t count, uint64_t seed,
@@ -508,7 +501,7 @@ static void family_run(struct bf_isolate *isolate, uint64_t count, uint64_t seed
                 subject_say(&subject, &answer);
             tally->shaders++;
             tally->verdicts[verdict]++;
-            tally->kept += verdict == BF_REASON_NONE && form == BF_CHECK_FORMS;
+            tally->kept += verdict == BF_REASON_NONE && form == KEEPING;
             if (verdict == BF_REASON_NONE)
                 form_compare(&subject, form, tally);
         }

@@ -194,9 +194,9 @@ TEST(what_may_be_gathered_is_kept_apart)
         const char *name;
         uint32_t contractions;
     } cases[] = {
-        {"REUSED", 1},   {"CHOSEN", 1},   {"DECIDED", 1}, {"UNDECIDED", 0},
-        {"TABLE", 1},    {"LOOP", 1},     {"BREAK", 1},   {"AROUND", 0},
-        {"RETURNED", 1}, {"COMPARED", 1}, {"LIMITED", 2}, {"UNCOMPARED", 0},
+        {"REUSED", 1}, {"CHOSEN", 1},  {"DECIDED", 1},    {"UNDECIDED", 0}, {"TABLE", 1},
+        {"LOOP", 1},   {"BREAK", 1},   {"AROUND", 0},     {"RETURNED", 1},  {"COMPARED", 1},
+        {"MOVED", 1},  {"LIMITED", 2}, {"UNCOMPARED", 0},
     };
     static const uint16_t words[2] = {0, 4};
     char name[64];
@@ -221,8 +221,9 @@ TEST(what_may_cancel_is_told_of)
     static const struct {
         const char *name;
         bool cancels;
-    } cases[] = {{"CANCELLED", true}, {"FACTORED", true}, {"BOUND", true}, {"APART", false},
-                 {"COMPARED", false}, {"LIMITED", false}, {"LOOP", false}};
+    } cases[] = {{"CANCELLED", true}, {"NEGATED", true},  {"UNSIGNED", true}, {"FACTORED", true},
+                 {"BOUND", true},     {"DOUBLED", false}, {"APART", false},   {"COMPARED", false},
+                 {"LIMITED", false},  {"LOOP", false}};
     static const uint16_t words[2] = {0, 4};
     char name[64];
     for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {

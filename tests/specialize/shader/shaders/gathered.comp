@@ -82,6 +82,9 @@ void main()
 #ifdef CASE_COMPARED
     r = x + 0.3 < push.k ? 1.0 : 2.0;
 #endif
+#ifdef CASE_MOVED
+    r = (x + 0.3) + words.words[i + 1] < push.k ? 1.0 : 2.0;
+#endif
 #ifdef CASE_LIMITED
     float y = twice(x);
     y = y > 1.5 ? y : x - 0.5;
@@ -99,7 +102,18 @@ void main()
     r = x * push.k - words.words[i + 1] * push.k;
 #endif
 #ifdef CASE_BOUND
-    r = max(x, x - push.k) < push.k ? 1.0 : 2.0;
+    r = max(x, x + push.k) < push.k ? 1.0 : 2.0;
+#endif
+#ifdef CASE_DOUBLED
+    r = (x + push.k) + push.k;
+    r = r * (-push.k - x - push.k);
+    r = r + push.k < -push.k ? r : x;
+#endif
+#ifdef CASE_NEGATED
+    r = (-push.k + x) + push.k;
+#endif
+#ifdef CASE_UNSIGNED
+    r = abs(x - push.k) - push.k;
 #endif
 #ifdef CASE_APART
     r = (x + push.k) - push.unfolded;
