@@ -31,10 +31,12 @@ static bool is_power(uint32_t bits)
     return !(bits & 0x7fffff) && exponent > 0 && exponent < 127 + 12 && exponent != 127;
 }
 
-/* It, or a number a little farther from 0, by less than its 4096th. */
+/* It, or a number a little farther from 0, by less than its 4096th. Each power gets digits of its
+ * own: with the same ones products of two of them would be rounded alike in either order. */
 static uint32_t other_of(uint32_t bits)
 {
-    return is_power(bits) ? bits | 0x5a5 : bits;
+    const uint32_t digits = (bits >> 23 & 255) * 0x25b & 0x7ff;
+    return is_power(bits) ? bits | digits | 1 : bits;
 }
 
 /* Of four bytes. */
