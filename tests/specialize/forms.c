@@ -154,33 +154,36 @@ TEST(the_form_that_leaves_nothing_to_gather_is_taken_or_none)
     bf_shader_release(own);
 }
 
-TEST(where_a_compiler_can_gather_nothing_the_form_is_plain)
+/* Of a case of gathered.comp, whose first push constant is folded. */
+static enum bf_reason make_gathered(const char *name, bool specials, enum bf_reason no_contraction,
+                                    struct bf_job *job)
 {
-    struct bf_job job;
-    struct bf_shader *own = shader_of("gathered_UNDECIDED.comp", NULL);
+    struct bf_shader *own = shader_of(name, NULL);
     const uint16_t before = folded_word;
     shader = own;
     folded_word = 0;
-    assert_int_equal(make(7, BF_REASON_NONE, BF_REASON_INEXACT, BF_REASON_NONE, &job),
-                     BF_REASON_NONE);
-    assert_int_equal(job.form, BF_FORM_PLAIN);
+    const enum bf_reason reason =
+        make_of(specials, 7, BF_REASON_NONE, no_contraction, BF_REASON_NONE, job);
     folded_word = before;
     bf_shader_release(own);
+    return reason;
+}
+
+TEST(where_a_compiler_can_gather_nothing_the_form_is_plain)
+{
+    struct bf_job job;
+    assert_int_equal(make_gathered("gathered_UNDECIDED.comp", false, BF_REASON_INEXACT, &job),
+                     BF_REASON_NONE);
+    assert_int_equal(job.form, BF_FORM_PLAIN);
 }
 
 /* No form would leave it to the driver, and have nothing gathered. */
 TEST(where_folded_values_cancel_there_is_no_variant)
 {
     struct bf_job job;
-    struct bf_shader *own = shader_of("gathered_CANCELLED.comp", NULL);
-    const uint16_t before = folded_word;
-    shader = own;
-    folded_word = 0;
-    assert_int_equal(make_of(true, 7, BF_REASON_NONE, BF_REASON_NONE, BF_REASON_NONE, &job),
+    assert_int_equal(make_gathered("gathered_CANCELLED.comp", true, BF_REASON_NONE, &job),
                      BF_REASON_INEXACT);
     assert_int_equal(helper.requests, 0);
-    folded_word = before;
-    bf_shader_release(own);
 }
 
 /* From the first time: it is no fault of the shader's. [SP-5] */

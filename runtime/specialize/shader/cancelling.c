@@ -4,6 +4,7 @@
 #include "specialize/shader/cancelling.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include <spirv/unified1/GLSL.std.450.h>
 
@@ -24,16 +25,17 @@ struct cancelling {
     bool changed, cancels;
 };
 
+static struct lanes lanes_of_both(struct lanes a, struct lanes b)
+{
+    return (struct lanes){a.key | b.key, a.negated | b.negated, a.added | b.added,
+                          a.taken | b.taken, a.multiplied | b.multiplied};
+}
+
 static void lanes_join(struct cancelling *c, struct lanes *to, struct lanes from)
 {
-    c->changed |= (from.key & ~to->key) || (from.negated & ~to->negated) ||
-                  (from.added & ~to->added) || (from.taken & ~to->taken) ||
-                  (from.multiplied & ~to->multiplied);
-    to->key |= from.key;
-    to->negated |= from.negated;
-    to->added |= from.added;
-    to->taken |= from.taken;
-    to->multiplied |= from.multiplied;
+    const struct lanes both = lanes_of_both(*to, from);
+    c->changed |= memcmp(&both, to, sizeof(both)) != 0;
+    *to = both;
 }
 
 static struct lanes lanes_negate(struct lanes of)
@@ -44,8 +46,7 @@ static struct lanes lanes_negate(struct lanes of)
 /* Of either sign. */
 static struct lanes lanes_unsign(struct lanes of)
 {
-    const uint64_t keys = of.key | of.negated, terms = of.added | of.taken;
-    return (struct lanes){keys, keys, terms, terms, of.multiplied};
+    return lanes_of_both(of, lanes_negate(of));
 }
 
 static uint64_t lanes_key(uint64_t number)
@@ -74,11 +75,7 @@ static struct lanes of_operands(const struct cancelling *c, const struct bf_inst
     struct lanes all = {0};
     for (uint32_t w = first; w < in->count; w++) {
         const uint32_t id = bf_word_is_id(c->m, in, w) ? bf_word(c->m, in, w) : 0;
-        all.key |= c->of[id].key;
-        all.negated |= c->of[id].negated;
-        all.added |= c->of[id].added;
-        all.taken |= c->of[id].taken;
-        all.multiplied |= c->of[id].multiplied;
+        all = lanes_of_both(all, c->of[id]);
     }
     return all;
 }
@@ -109,11 +106,10 @@ static uint64_t folded_operands(const struct cancelling *c, const struct bf_inst
     return keys;
 }
 
-/* 'term' is a folded value, and the other had its negative added. */
-static bool term_cancels(const struct cancelling *c, uint32_t id, struct lanes term,
-                         struct lanes other)
+/* What may be a folded constant had its negative added to make the other. */
+static bool term_cancels(struct lanes folded, struct lanes other)
 {
-    return folds(c, id) && (term.key & other.taken || term.negated & other.added);
+    return folded.key & other.taken || folded.negated & other.added;
 }
 
 /* A sum, a difference, or a comparison, which is as one. */
@@ -121,15 +117,15 @@ static void sum_step(struct cancelling *c, const struct bf_instruction *in, stru
 {
     const uint32_t w = bf_operands(in);
     const uint32_t ids[2] = {bf_word(c->m, in, w), bf_word(c->m, in, w + 1)};
-    const struct lanes a = c->of[ids[0]],
+    const struct lanes none = {0}, a = c->of[ids[0]],
                        b = in->opcode == SpvOpFAdd ? c->of[ids[1]] : lanes_negate(c->of[ids[1]]);
-    c->cancels |= term_cancels(c, ids[0], a, b) || term_cancels(c, ids[1], b, a) ||
-                  (a.multiplied & b.multiplied);
-    *sum = (struct lanes){
-        .key = computed_key(c, in),
-        .added = (folds(c, ids[0]) ? a.key : 0) | (folds(c, ids[1]) ? b.key : 0),
-        .taken = (folds(c, ids[0]) ? a.negated : 0) | (folds(c, ids[1]) ? b.negated : 0),
-    };
+    const struct lanes folded_a = folds(c, ids[0]) ? a : none,
+                       folded_b = folds(c, ids[1]) ? b : none;
+    c->cancels |=
+        term_cancels(folded_a, b) || term_cancels(folded_b, a) || (a.multiplied & b.multiplied);
+    *sum = (struct lanes){.key = computed_key(c, in),
+                          .added = folded_a.key | folded_b.key,
+                          .taken = folded_a.negated | folded_b.negated};
 }
 
 static void call_step(struct cancelling *c, const struct bf_instruction *in)
