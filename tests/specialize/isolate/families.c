@@ -14,13 +14,13 @@
 #include "random/rng.h"
 #include "support/arguments.h"
 #include "support/infos.h"
+#include "support/reduce.h"
 
 #include "base/clock.h"
 #include "shaders/families.comp.h"
 #include "specialize/check/inputs.h"
 #include "specialize/keeping.h"
 #include "specialize/shader/block.h"
-#include "specialize/shader/freeze.h"
 
 #define PUSH_WORDS  4
 #define FRESH       16 /* inputs that what has passed is run on */
@@ -231,8 +231,11 @@ static bool subject_make(struct subject *s)
     for (uint32_t i = 0; i < CONSTANTS; i++)
         entries[i] = (VkSpecializationMapEntry){i, 4 * i, 4};
     const VkSpecializationInfo constants = {CONSTANTS, entries, sizeof(s->constants), s->constants};
-    assert_success(bf_tools_freeze(families_comp, sizeof(families_comp) / 4, &constants, &s->words,
-                                   &s->count));
+    struct reduced reduced;
+    if (!reduce_module(families_comp, sizeof(families_comp) / 4, &constants, false, &reduced))
+        stop("SPIRV-Tools can't freeze it");
+    s->words = reduced.words;
+    s->count = reduced.count;
     return subject_fold(s);
 }
 
