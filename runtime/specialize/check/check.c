@@ -339,6 +339,7 @@ VkResult bf_check_make_inputs(struct bf_check *check)
                   : seed->push == BF_TINY_PUSH    ? BF_INPUTS_PUSH_TINY
                   : seed->push == BF_SPECIAL_PUSH ? BF_INPUTS_PUSH_SPECIAL
                   : seed->push == BF_BRINK_PUSH   ? BF_INPUTS_PUSH_BRINK
+                  : seed->push == BF_SIZED_PUSH   ? BF_INPUTS_PUSH_SIZED
                                                   : BF_INPUTS_PUSH_NEAR,
         .stratum = stratum,
         .magnitude = seed->magnitude,

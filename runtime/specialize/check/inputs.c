@@ -471,7 +471,7 @@ static uint32_t push_float(uint32_t word, uint64_t random, bool free)
     return float_bits(word ? value : 2 * factor);
 }
 
-/* 2^60 and more; 2^-60 and less; or an infinity or a NaN. */
+/* 2^60 and more; 2^-60 and less; of any size in between; or an infinity or a NaN. */
 static uint32_t push_vast(const struct bf_inputs *inputs, uint64_t random)
 {
     static const uint32_t special[] = {0x7f800000, 0xff800000, 0x7fc00000};
@@ -483,6 +483,8 @@ static uint32_t push_vast(const struct bf_inputs *inputs, uint64_t random)
         return float_bits(float_of(sign, random, 0, !inputs->other ? 68 : random & 48 ? 1 : 2));
     case BF_INPUTS_PUSH_BRINK:
         return float_bits(brink_float(inputs->style == BF_INPUTS_HIGH_BRINK, sign, random));
+    case BF_INPUTS_PUSH_SIZED:
+        return float_bits(float_of(sign, random, 127 - 30, 61));
     default:
         return special[(random >> 40) % 3];
     }

@@ -15,10 +15,10 @@
  *        is a float neither larger nor of another sign, and 0 stays, unless 'free', which makes
  *        some floats 0 or -0; bits that are in 'fixed' stay. With 'pushed' those that may be floats
  *        are so large, or so small, that products of them leave what floats can hold, or are
- *        infinite or NaN. With 'other' each that may be a float is another one, and with 'pushed'
- *        too most of them are so. 'free' also changes what is too large to be an integer that
- *        counts, and no float of ordinary size: packed bytes become any, floats others of their
- *        size, small integers below 0 others; with 'other' each.
+ *        infinite or NaN, or of any size in between. With 'other' each that may be a float is
+ *        another one, and with 'pushed' too most of them are so. 'free' also changes what is too
+ *        large to be an integer that counts, and no float of ordinary size: packed bytes become
+ *        any, floats others of their size, small integers below 0 others; with 'other' each.
  *  GI-4  If 'timid', no float is below 0, or above 1, or a NaN: not even one that is made an index
  *        reaches out of bounds.
  *  GI-5  Numbers of all sizes are alike, where a style has such: in BF_INPUTS_NUMBERS integers of
@@ -89,6 +89,7 @@ enum bf_inputs_pushed {
     BF_INPUTS_PUSH_TINY,
     BF_INPUTS_PUSH_SPECIAL,
     BF_INPUTS_PUSH_BRINK, /* about 2^64, or 2^-64, by the style */
+    BF_INPUTS_PUSH_SIZED, /* of any size that programs use: 2^-30 to 2^30 */
 };
 
 #define BF_INPUTS_STRATA     16

@@ -96,8 +96,9 @@ static const struct bf_seed brinks[] = {
     {BF_INPUTS_HIGH_BRINK, {3, 2, 1}, BF_PUSHED, true, 0, 0, BF_SHAPE_PLAIN, 0},
 };
 
-/* [CK-20] Numbers of ordinary size, of which what is rounded shows; and those near 0, where the
- * order of factors does. Integers of small blocks are of each magnitude. */
+/* [CK-20] Numbers of ordinary size, of which what is rounded shows, near each other and far apart;
+ * and those near 0, where the order of factors does. Integers of small blocks are of each
+ * magnitude. */
 static const struct bf_seed uniform[] = {
     {BF_INPUTS_SPREAD, {1, 1, 1}, BF_FREE_PUSH, false, 0, 0, BF_SHAPE_PLAIN, 0},
     {BF_INPUTS_TINY, {1, 1, 1}, BF_TINY_PUSH, false, 0, 0, BF_SHAPE_PLAIN, 0},
@@ -108,7 +109,7 @@ static const struct bf_seed uniform[] = {
     {BF_INPUTS_WIDE, {1, 1, 1}, BF_FREE_PUSH, false, 0, 0, BF_SHAPE_PLAIN, 3},
     {BF_INPUTS_LOW_BRINK, {1, 1, 1}, BF_BRINK_PUSH, false, 0, 0, BF_SHAPE_PLAIN, 0},
     {BF_INPUTS_SPREAD, {1, 1, 1}, BF_FREE_PUSH, false, 0, 0, BF_SHAPE_PLAIN, 4},
-    {BF_INPUTS_SPREAD, {1, 1, 1}, BF_TINY_PUSH, false, 0, 0, BF_SHAPE_PLAIN, 0},
+    {BF_INPUTS_SPREAD, {1, 1, 1}, BF_SIZED_PUSH, false, 0, 0, BF_SHAPE_PLAIN, 0},
     {BF_INPUTS_SPREAD, {1, 1, 1}, BF_SPECIAL_PUSH, false, 0, 0, BF_SHAPE_PLAIN, 5},
 };
 

@@ -37,6 +37,7 @@ struct bf_seed {
         BF_TINY_PUSH,
         BF_SPECIAL_PUSH,
         BF_BRINK_PUSH,
+        BF_SIZED_PUSH,
         BF_ANY_PUSH,
     } push;
     bool real_groups; /* as many as the program's dispatch had, if that is known */

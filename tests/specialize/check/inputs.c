@@ -503,6 +503,28 @@ TEST(free_push_constants_are_huge_or_tiny_or_no_numbers)
     assert_true(huge == 64 && tiny == 64 && infinite >= 16 && nan >= 8);
 }
 
+/* And of any size that programs use, digits and signs alike. */
+TEST(free_push_constants_are_of_any_size)
+{
+    uint32_t small = 0, large = 0, negative = 0;
+    for (uint32_t seed = 0; seed < 64; seed++) {
+        const struct bf_inputs inputs = {.seed = seed,
+                                         .style = BF_INPUTS_SPREAD,
+                                         .limit = 64,
+                                         .free = true,
+                                         .other = true,
+                                         .pushed = BF_INPUTS_PUSH_SIZED};
+        uint32_t words[2] = {0x3f400000, 0x3f400000};
+        bf_inputs_push(&inputs, 1 << 1, words, 2);
+        const float value = as_float(words[0]);
+        small += value != 0 && fabsf(value) >= 0x1p-30f && fabsf(value) < 0x1p-8f;
+        large += fabsf(value) >= 0x1p8f && fabsf(value) < 0x1p31f;
+        negative += value < 0;
+        assert_int_equal(words[1], 0x3f400000);
+    }
+    assert_true(small >= 10 && large >= 10 && negative >= 16 && negative < 48);
+}
+
 /* Of a word that may be a float nearly each stratum has another sixteenth; integers are small ones,
  * or up to twice what they were. */
 TEST(any_push_constants_go_through_strata)
