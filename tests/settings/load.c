@@ -17,7 +17,7 @@ TEST(defaults)
     assert_int_equal(l.settings.check, BF_CHECK_NONE);
     assert_int_equal(l.settings.background_tasks, 2);
     assert_false(l.settings.developer_mode);
-    assert_int_equal(l.settings.specialize, BF_SPECIALIZE_OFF);
+    assert_int_equal(l.settings.specialize, BF_SPECIALIZE_AUTO);
     assert_int_equal(l.settings.specialize_memory, 256);
     assert_false(l.settings.report);
     assert_null(l.settings.cache);

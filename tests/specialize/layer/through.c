@@ -431,11 +431,11 @@ TEST_WITH(discarded_verdicts_are_forgotten, cache_setup, cache_teardown)
     assert_int_equal(number_in(report, " unjudged ", "picked="), 8);
 }
 
-/* Shaders are left alone unless a setting asks for more: the device says so, nothing is counted,
- * and nothing is left in the folder of what is remembered. */
-TEST_WITH(it_is_off_by_itself, cache_setup, cache_teardown)
+/* Shaders are left alone where the setting says so: so does the device, nothing is counted, and
+ * nothing is left in the folder of what is remembered. */
+TEST_WITH(it_can_be_off, cache_setup, cache_teardown)
 {
-    unsetenv("VK_BELFRY_MULTI_ENGINE_SPECIALIZE");
+    setenv("VK_BELFRY_MULTI_ENGINE_SPECIALIZE", "off", 1);
     struct program *p = program_open();
     BfBackgroundProcessingProperties properties = {BF_TYPE(BACKGROUND_PROCESSING_PROPERTIES)};
     assert_success(bfGetBackgroundProcessingProperties(p->f.bf, &properties));
@@ -447,14 +447,18 @@ TEST_WITH(it_is_off_by_itself, cache_setup, cache_teardown)
     assert_int_equal(rmdir(cache_folder), 0);
 }
 
-/* 'auto' is on where a check can be trusted, but not in a trace, which shows the program as it is;
- * there a report says why not. */
+/* By itself, and as 'auto', it is on where a check can be trusted, but not in a trace, which shows
+ * the program as it is. */
 TEST_WITH(auto_is_on_but_not_in_a_trace, cache_setup, cache_teardown)
 {
     char trace[128];
     snprintf(trace, sizeof(trace), "%s/trace", cache_folder);
-    setenv("VK_BELFRY_MULTI_ENGINE_SPECIALIZE", "auto", 1);
-    for (uint32_t traced = 0; traced < 2; traced++) {
+    for (uint32_t how = 0; how < 4; how++) {
+        const bool traced = how & 1;
+        if (how & 2)
+            setenv("VK_BELFRY_MULTI_ENGINE_SPECIALIZE", "auto", 1);
+        else
+            unsetenv("VK_BELFRY_MULTI_ENGINE_SPECIALIZE");
         if (traced)
             setenv("VK_BELFRY_MULTI_ENGINE_TRACE", trace, 1);
         struct capture capture;
