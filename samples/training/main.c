@@ -19,8 +19,8 @@
  *  - DISABLE_PROFILING_BY_SYSTEM and COMMIT_RESULTS_HIGH_PRIORITY are developer mode's (setting
  *    developer_mode). Without it the flows make do with ALLOWED and COMMIT_RESULTS.
  *
- * Without the layer, or where it specializes nothing (setting specialize: off by default), all
- * calls succeed and change nothing: the curve stays flat.
+ * Without the layer, or where it specializes nothing (setting specialize), all calls succeed and
+ * change nothing: the curve stays flat.
  */
 #include <belfry/background.h>
 

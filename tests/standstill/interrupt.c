@@ -132,7 +132,8 @@ static void look_begin(void)
 }
 
 /* Until a signal comes. (Not by pause(): ThreadSanitizer may leave a signal for the thread's next
- * call.) */
+ * call. It loses some that come as a thread returns from the kernel: they are sent while it
+ * sleeps.) */
 static _Noreturn void stay(void)
 {
     for (;;)
@@ -244,6 +245,8 @@ static char *run(const char *how, int number, int *status)
     char ready[6] = "";
     if (number) {
         assert_int_equal(read(out[0], ready, sizeof(ready)), 6);
+        while (strchr("RD", thread_state(child))) /* until it is in stay(), or the like */
+            sched_yield();
         kill(child, number);
     }
     pid_t ended = 0;

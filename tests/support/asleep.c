@@ -15,7 +15,7 @@
 char thread_state(int id)
 {
     char path[64], line[512];
-    snprintf(path, sizeof(path), "/proc/self/task/%d/stat", id);
+    snprintf(path, sizeof(path), "/proc/%d/stat", id);
     FILE *file = fopen(path, "r");
     if (!file)
         return 'X';

@@ -5,7 +5,8 @@
 
 #include <stdbool.h>
 
-/* The state letter of proc(5)'s stat, which follows the name in parentheses. */
+/* The state letter of proc(5)'s stat, which follows the name in parentheses; also of another
+ * process's first thread. 'X': there is none. */
 char thread_state(int id);
 
 /* Whether the thread has come to rest where a wait rests, and not at a lock on its way there: a
