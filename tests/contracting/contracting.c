@@ -91,11 +91,10 @@ static void stage_contract(VkDevice device, VkPipelineShaderStageCreateInfo *sta
 {
     const struct reduced text = stage_text(device, stage);
     struct reduced reduced = {0}, fused = {0};
-    uint32_t count = 0;
     VkShaderModule module = VK_NULL_HANDLE;
     if (text.words &&
         reduce_module(text.words, text.count, stage->pSpecializationInfo, true, &reduced) &&
-        fuse_module(&reduced, &fused, &count)) {
+        fuse_module(&reduced, &fused)) {
         const VkShaderModuleCreateInfo info = {VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, NULL, 0,
                                                fused.count * 4, fused.words};
         if (next_create_module(device, &info, NULL, &module) != VK_SUCCESS)

@@ -29,7 +29,7 @@ struct fusing {
     size_t count;
     struct known *known;                                   /* [bound] */
     uint32_t narrow[COMPONENTS + 1], wide[COMPONENTS + 1]; /* types by components; 0: none */
-    uint32_t bound, fused;
+    uint32_t bound;
     size_t capabilities_end, types_begin, functions_begin;
     bool has_wide; /* Float64 */
     struct text decorations, types, functions;
@@ -199,7 +199,6 @@ static bool fuse_sum(struct fusing *f, size_t at)
     const uint32_t sum =
         wide_result(f, opcode_at(f, at), type, term ? other : exact, term ? exact : other);
     ADD(&f->functions, SpvOpFConvert, w[1], w[2], sum);
-    f->fused++;
     return true;
 }
 
@@ -216,7 +215,7 @@ static bool fused_compose(struct fusing *f, struct reduced *out)
 {
     struct text all = {0};
     text_words(&all, f->words, f->capabilities_end);
-    if (f->fused && !f->has_wide)
+    if (f->wide[1] && !f->has_wide)
         ADD(&all, SpvOpCapability, SpvCapabilityFloat64);
     text_words(&all, &f->words[f->capabilities_end], f->types_begin - f->capabilities_end);
     text_words(&all, f->decorations.words, f->decorations.count);
@@ -233,7 +232,7 @@ static bool fused_compose(struct fusing *f, struct reduced *out)
     return done;
 }
 
-bool fuse_module(const struct reduced *in, struct reduced *out, uint32_t *fused)
+bool fuse_module(const struct reduced *in, struct reduced *out)
 {
     struct fusing f = {.words = in->words, .count = in->count, .bound = in->words[3]};
     f.known = calloc(f.bound, sizeof(*f.known));
@@ -244,7 +243,6 @@ bool fuse_module(const struct reduced *in, struct reduced *out, uint32_t *fused)
         functions_write(&f);
         done = fused_compose(&f, out);
     }
-    *fused = f.fused;
     free(f.known);
     free(f.decorations.words);
     free(f.types.words);

@@ -8,7 +8,7 @@
 
 #include "support/reduce.h"
 
-/* Of a module without calls and variables. *fused counts the sums. False: out of memory. */
-bool fuse_module(const struct reduced *in, struct reduced *out, uint32_t *fused);
+/* Of a module without calls and variables. False: out of memory. */
+bool fuse_module(const struct reduced *in, struct reduced *out);
 
 #endif

@@ -112,20 +112,30 @@ static bool term_cancels(struct lanes folded, struct lanes other)
     return folded.key & other.taken || folded.negated & other.added;
 }
 
-/* A sum, a difference, or a comparison, which is as one. */
+/* The program itself has kept drivers from combining it with another operation. */
+static bool is_kept(const struct cancelling *c, const struct bf_instruction *in)
+{
+    return c->m->ids[in->result].no_contraction;
+}
+
+/* A sum, a difference, or a comparison, which is as one; but that a factor of unknown sign can't be
+ * taken from both its sides. */
 static void sum_step(struct cancelling *c, const struct bf_instruction *in, struct lanes *sum)
 {
+    const bool compares = in->opcode != SpvOpFAdd && in->opcode != SpvOpFSub;
     const uint32_t w = bf_operands(in);
     const uint32_t ids[2] = {bf_word(c->m, in, w), bf_word(c->m, in, w + 1)};
     const struct lanes none = {0}, a = c->of[ids[0]],
                        b = in->opcode == SpvOpFAdd ? c->of[ids[1]] : lanes_negate(c->of[ids[1]]);
     const struct lanes folded_a = folds(c, ids[0]) ? a : none,
                        folded_b = folds(c, ids[1]) ? b : none;
-    c->cancels |=
-        term_cancels(folded_a, b) || term_cancels(folded_b, a) || (a.multiplied & b.multiplied);
-    *sum = (struct lanes){.key = computed_key(c, in),
-                          .added = folded_a.key | folded_b.key,
-                          .taken = folded_a.negated | folded_b.negated};
+    *sum = (struct lanes){.key = computed_key(c, in)};
+    if (is_kept(c, in))
+        return;
+    c->cancels |= term_cancels(folded_a, b) || term_cancels(folded_b, a) ||
+                  (!compares && a.multiplied & b.multiplied);
+    sum->added = folded_a.key | folded_b.key;
+    sum->taken = folded_a.negated | folded_b.negated;
 }
 
 static void call_step(struct cancelling *c, const struct bf_instruction *in)
@@ -193,7 +203,8 @@ static void cancelling_step(struct cancelling *c, uint32_t function,
     case SpvOpVectorTimesMatrix:
     case SpvOpMatrixTimesVector:
     case SpvOpMatrixTimesMatrix:
-        lanes = (struct lanes){.key = computed_key(c, in), .multiplied = folded_operands(c, in)};
+        lanes = (struct lanes){.key = computed_key(c, in),
+                               .multiplied = is_kept(c, in) ? 0 : folded_operands(c, in)};
         break;
     default:
         if (in->opcode >= SpvOpFOrdEqual && in->opcode <= SpvOpFUnordGreaterThanEqual)

@@ -4,7 +4,7 @@
  * other: added and taken away again, (x + k) - k, which is x; a factor of both terms of a sum,
  * x * k + y * k; added to one side of a comparison and the other, x + k < k. A driver may simplify
  * that in the general pipeline, where k is no constant, as with k for one; but not where the
- * arithmetic is NoContraction.
+ * arithmetic is NoContraction, as the program may have made it itself.
  *
  * Thread-safety: one thread at a time.
  */

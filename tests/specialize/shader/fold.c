@@ -223,7 +223,7 @@ TEST(what_may_cancel_is_told_of)
         bool cancels;
     } cases[] = {{"CANCELLED", true}, {"NEGATED", true},  {"UNSIGNED", true}, {"FACTORED", true},
                  {"BOUND", true},     {"DOUBLED", false}, {"APART", false},   {"COMPARED", false},
-                 {"LIMITED", false},  {"LOOP", false}};
+                 {"LIMITED", false},  {"LOOP", false},    {"PRECISE", false}, {"SIDES", false}};
     static const uint16_t words[2] = {0, 4};
     char name[64];
     for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {

@@ -115,6 +115,16 @@ void main()
 #ifdef CASE_UNSIGNED
     r = abs(x - push.k) - push.k;
 #endif
+#ifdef CASE_PRECISE
+    precise float sum = x + push.k;
+    precise float product = x * push.k;
+    r = (sum - push.k) * (product + words.words[i + 1] * push.k);
+    precise float last = r + push.k;
+    r = last < push.k ? 1.0 : 2.0;
+#endif
+#ifdef CASE_SIDES
+    r = x * push.k < words.words[i + 1] * push.k ? 1.0 : 2.0;
+#endif
 #ifdef CASE_APART
     r = (x + push.k) - push.unfolded;
     r = r > push.k ? x * push.k + words.words[i + 1] * push.unfolded : x;
