@@ -4,6 +4,8 @@
 
 #include <spirv/unified1/spirv.h>
 
+#include "shaders/post.comp.h"
+
 static const uint16_t control_words[] = {0, 4, 8, 12, 48};
 
 /* Calls 'visit' for each instruction. */
@@ -245,6 +247,20 @@ TEST(what_may_cancel_is_told_of)
         bf_folded_finish(&strict);
         bf_shader_release(shader);
     }
+}
+
+/* Nor in the shader that this gains most, of the sample 'training'. */
+TEST(nothing_cancels_where_switches_are_folded)
+{
+    const struct bf_watch watch = {8, {0, 4, 8, 12, 16, 20, 24, 28}};
+    struct bf_shader *shader =
+        shader_of_words(post_comp, sizeof(post_comp) / 4, VK_SHADER_STAGE_COMPUTE_BIT);
+    struct bf_folded folded;
+    assert_int_equal(bf_shader_fold(shader, &watch, 0xff, true, &folded), VK_SUCCESS);
+    assert_true(folded.load_count >= 8);
+    assert_false(folded.cancels);
+    bf_folded_finish(&folded);
+    bf_shader_release(shader);
 }
 
 struct floats {
