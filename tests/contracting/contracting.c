@@ -108,6 +108,13 @@ static void stage_contract(VkDevice device, VkPipelineShaderStageCreateInfo *sta
     stage->module = module ? module : stage->module;
 }
 
+static void stage_end(VkDevice device, const VkPipelineShaderStageCreateInfo *contracted,
+                      const VkPipelineShaderStageCreateInfo *stage)
+{
+    if (contracted->module != stage->module)
+        next_destroy_module(device, contracted->module, NULL);
+}
+
 /* Contracted copies of stages. NULL: out of memory. */
 static VkPipelineShaderStageCreateInfo *
 stages_contract(VkDevice device, const VkPipelineShaderStageCreateInfo *stages, uint32_t count)
@@ -124,8 +131,7 @@ static void stages_end(VkDevice device, VkPipelineShaderStageCreateInfo *copy,
                        const VkPipelineShaderStageCreateInfo *stages, uint32_t count)
 {
     for (uint32_t i = 0; copy && i < count; i++)
-        if (copy[i].module != stages[i].module)
-            next_destroy_module(device, copy[i].module, NULL);
+        stage_end(device, &copy[i], &stages[i]);
     free(copy);
 }
 
@@ -140,8 +146,7 @@ static VkResult VKAPI_CALL create_compute(VkDevice device, VkPipelineCache cache
         stage_contract(device, &info.stage);
         const VkResult one = next_create_compute(device, cache, 1, &info, allocator, &pipelines[i]);
         result = one == VK_SUCCESS ? result : one;
-        if (info.stage.module != infos[i].stage.module)
-            next_destroy_module(device, info.stage.module, NULL);
+        stage_end(device, &info.stage, &infos[i].stage);
     }
     return result;
 }

@@ -13,7 +13,7 @@
 /* What is known of an id. */
 struct known {
     uint32_t at;   /* of its definition; 0: none that matters here */
-    uint8_t width; /* components of such a type, or of a value of it: of 32-bit floats; 0: none */
+    uint8_t width; /* components of a type of 32-bit floats; 0: it is none */
     bool no_contraction;
     bool constant;
 };
@@ -27,8 +27,9 @@ struct text {
 struct fusing {
     const uint32_t *words;
     size_t count;
-    struct known *known;                                   /* [bound] */
-    uint32_t narrow[COMPONENTS + 1], wide[COMPONENTS + 1]; /* types by components; 0: none */
+    struct known *known;           /* [bound] */
+    uint32_t narrow;               /* the type of 32-bit floats; 0: none */
+    uint32_t wide[COMPONENTS + 1]; /* types of 64-bit floats by components; 0: none */
     uint32_t bound;
     size_t capabilities_end, types_begin, functions_begin;
     bool has_wide; /* Float64 */
@@ -79,8 +80,8 @@ static void learn_type(struct fusing *f, size_t at)
         f->wide[1] = w[1];
     else if (!scalar && w[2] == f->wide[1] && f->wide[1])
         f->wide[width] = w[1];
-    else if (scalar ? w[2] == 32 : w[2] == f->narrow[1] && f->narrow[1]) {
-        f->narrow[width] = w[1];
+    else if (scalar ? w[2] == 32 : f->narrow && w[2] == f->narrow) {
+        f->narrow = scalar ? w[1] : f->narrow;
         f->known[w[1]].width = (uint8_t)width;
     }
 }
